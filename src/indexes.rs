@@ -2,7 +2,7 @@
 //! written, and names to be found in questions. All of it is made of what is stored, and follows the
 //! commits.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeSet, HashMap, HashSet};
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
@@ -116,9 +116,9 @@ impl Indexes {
         if changed.iter().any(|(label, _)| held.crowded.contains(label)) {
             return all_names(labels, commit, read);
         }
-        let is_old = |name: &&Name| changed.iter().any(|(_, node)| *node == name.of.node);
-        let mut names: Vec<Name> =
-            held.names.iter().filter(|name| !is_old(name)).cloned().collect();
+        let old: HashSet<NodeId> = changed.iter().map(|(_, node)| *node).collect();
+        let stays = |name: &&Name| !old.contains(&name.of.node);
+        let mut names: Vec<Name> = held.names.iter().filter(stays).cloned().collect();
         for (label, node) in changed {
             names.extend(read(label, Some(node))?.unwrap_or_default());
         }

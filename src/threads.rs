@@ -4,13 +4,30 @@
 
 use std::panic::resume_unwind;
 use std::thread;
+use std::time::Duration;
 
-use parking_lot::Mutex;
+use parking_lot::{Mutex, MutexGuard};
+
+/// How often somebody who waits is asked whether to go on.
+const ASKED_EACH: Duration = Duration::from_millis(20);
 
 /// How many threads the machine runs at once. It reads what the system allows from files, which takes
 /// longer than a small piece of work.
 pub(crate) fn cores() -> usize {
     thread::available_parallelism().map_or(1, usize::from)
+}
+
+/// What a mutex guards, once nobody else has it. An error of `goes_on`, which is asked meanwhile, ends the wait.
+pub(crate) fn locked<'m, T, E>(
+    mutex: &'m Mutex<T>,
+    goes_on: impl Fn() -> Result<(), E>,
+) -> Result<MutexGuard<'m, T>, E> {
+    loop {
+        match mutex.try_lock_for(ASKED_EACH) {
+            Some(held) => return Ok(held),
+            None => goes_on()?,
+        }
+    }
 }
 
 /// Does `work` on so many threads, of which this is one: each until it finds nothing left. Gives what
@@ -65,6 +82,20 @@ mod tests {
     use std::sync::atomic::{AtomicUsize, Ordering};
 
     use super::*;
+
+    #[test]
+    fn who_waits_is_asked_whether_to_go_on() {
+        let mutex = Mutex::new(1);
+        let held = mutex.lock();
+        let asked = AtomicUsize::new(0);
+        let twice = || match asked.fetch_add(1, Ordering::Relaxed) {
+            0 => Ok(()),
+            _ => Err("it is up"),
+        };
+        assert_eq!(locked(&mutex, twice).err(), Some("it is up"));
+        drop(held);
+        assert_eq!(locked(&mutex, || Err("asked")).map(|held| *held), Ok(1));
+    }
 
     #[test]
     fn each_piece_is_done_once() {

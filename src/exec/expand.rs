@@ -12,6 +12,7 @@ use engraph_storage::graph::{Edge, EdgeFilter, FactId, NodeId, RelationId, Side}
 
 use crate::cell::{Cell, NodeRef, Row};
 use crate::context::Context;
+use crate::context::held::Held;
 use crate::context::limits::narrow;
 use crate::error::Result;
 use crate::exec::scope::Scoped;
@@ -38,7 +39,7 @@ struct Reading {
     /// What is still to be read, the next one last.
     scans: Vec<(Side, Option<RelationId>)>,
     after: Option<EdgeMark>,
-    /// Versions that were found from one side, where both are followed.
+    /// Versions that stand on both sides of a node and were found from one, where both are followed.
     both: HashSet<(FactId, u32)>,
 }
 
@@ -92,7 +93,7 @@ impl Expand {
         for edge in found {
             // A fact from a node to itself, and one that is found from both its ends, is met once.
             if reading.met.contains(&edge.fact)
-                || (two && !reading.both.insert((edge.fact, edge.version)))
+                || two && is_on_both_sides(&edge) && !reading.both.insert((edge.fact, edge.version))
             {
                 continue;
             }
@@ -175,9 +176,11 @@ pub(crate) fn edges_of(
     for (side, relation) in scans_of(step) {
         let mut visit = |edge: Edge| {
             let far = edge.far(side);
-            // A fact from a node to itself, and one that is found from both its ends, is met once,
-            // not once a side.
-            if step.sides.len() == 1 || met.insert((edge.fact, edge.version)) {
+            // Met once, not once a side.
+            if step.sides.len() == 1
+                || !is_on_both_sides(&edge)
+                || met.insert((edge.fact, edge.version))
+            {
                 found.push((edge, far));
             }
             if found.len() <= context.limits().rows_max {
@@ -193,5 +196,11 @@ pub(crate) fn edges_of(
         return Err(narrow(message));
     }
     context.work(found.len() + 1)?;
+    context.hold(&mut Held::default(), found.len() * size_of::<(Edge, NodeId)>())?;
     Ok(found)
+}
+
+/// Whether a node has a fact on both its sides: one from a node to itself, or that is found from both its ends.
+fn is_on_both_sides(edge: &Edge) -> bool {
+    edge.two_way || edge.head == edge.tail
 }

@@ -49,6 +49,8 @@ struct Searching {
     found: HashMap<NodeId, Found>,
     /// The paths that have come to a place, where others need not be walked.
     seen: HashMap<Place, Vec<Seen>>,
+    /// How many these are.
+    kept: usize,
     /// Paths or lengths wanted of each last node.
     count: usize,
     /// Whether a fact can be followed back to where it was followed from.
@@ -104,6 +106,7 @@ impl WalkPaths {
             ways: 0,
             found: HashMap::new(),
             seen: HashMap::new(),
+            kept: 0,
             count,
             turns,
             left,
@@ -194,7 +197,9 @@ impl WalkPaths {
     fn hold(&self, searching: &mut Searching, context: &Context<'_>) -> Result<()> {
         let bytes = searching.visits.len() * (size_of::<Visit>() + 8)
             + searching.frontier.len() * size_of::<Ranked>()
-            + searching.ways * size_of::<u32>();
+            + searching.ways * size_of::<u32>()
+            + searching.kept * size_of::<(Place, Seen)>()
+            + searching.found.len() * size_of::<(NodeId, Found)>();
         context.hold(&mut searching.held, bytes)?;
         context.rows(searching.visits.len() / 8)
     }

@@ -115,7 +115,7 @@ impl Grouping {
     /// Whether it is that of the state that a transaction begins with: nobody else has changed a
     /// theme or a statement since.
     pub(super) fn is_current(&self, store: &Store, reader: Reader<'_>) -> bool {
-        let Some(changes) = store.changes_since(self.before) else { return false };
+        let Some(changes) = store.changes().since(self.before) else { return false };
         let catalog = reader.catalog();
         let labels = [catalog.label(THEME), catalog.label(SEMANTIC)];
         // The first commit after is the one that it was changed in.

@@ -33,10 +33,12 @@ impl Reconstruction {
         tools: &dyn Tools,
         operations: &[Operation],
     ) -> Result<Vec<Outcome>> {
-        let mut step = Step { policy: OUTSIDE.to_owned(), ..Step::default() };
-        let outcomes = self.traverse(tools, operations, &mut step)?;
-        self.settle(&outcomes, &DEFAULT, step);
-        Ok(outcomes)
+        self.whole(tools, |state| {
+            let mut step = Step { policy: OUTSIDE.to_owned(), ..Step::default() };
+            let outcomes = state.traverse(tools, operations, &mut step)?;
+            state.settle(&outcomes, &DEFAULT, step);
+            Ok(outcomes)
+        })
     }
 
     /// One step over a state of the database. It changes nothing if it fails.
@@ -48,7 +50,24 @@ impl Reconstruction {
             self.ended = Some(Ended::Budget);
             return Ok(());
         }
-        self.now = Some(tools.now());
+        self.whole(tools, |state| state.step_now(tools, policy))
+    }
+
+    /// A step at the instant of a state of the database, which stays the last one if it fails.
+    fn whole<T>(
+        &mut self,
+        tools: &dyn Tools,
+        step: impl FnOnce(&mut Self) -> Result<T>,
+    ) -> Result<T> {
+        let before = self.now.replace(tools.now());
+        let done = step(self);
+        if done.is_err() {
+            self.now = before;
+        }
+        done
+    }
+
+    fn step_now(&mut self, tools: &dyn Tools, policy: &dyn Policy) -> Result<()> {
         let mut step = Step { policy: policy.id().to_owned(), ..Step::default() };
         let mut selection = self.selected(policy, &mut step);
         if selection.operations.is_empty() && !step.errors.is_empty() {
@@ -93,7 +112,6 @@ impl Reconstruction {
         operations: &[Operation],
         step: &mut Step,
     ) -> Result<Vec<Outcome>> {
-        self.now = Some(tools.now());
         let mut outcomes: Vec<Outcome> = Vec::with_capacity(operations.len());
         for operation in operations {
             let run = step.calls.iter().filter(|call| call.refused.is_none()).count();

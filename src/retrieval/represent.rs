@@ -62,18 +62,27 @@ pub(crate) struct Pick {
 /// The gain of a candidate never grows while others are taken (the covered part is submodular), so
 /// a heap of old gains is enough, of which only the top is counted anew (Minoux, "Accelerated
 /// greedy algorithms for maximizing submodular set functions", 1978).
-pub(crate) fn represent_by(
+///
+/// # Errors
+///
+/// Those of `in_time`, which is asked for each candidate.
+pub(crate) fn represent_by<E>(
     relevance: &[f64],
     aim: &Aim,
     similarity: impl Fn(usize, usize) -> f32,
-) -> Vec<Pick> {
+    in_time: &dyn Fn() -> Result<(), E>,
+) -> Result<Vec<Pick>, E> {
     let candidates = most_relevant(relevance);
     let scores: Vec<f64> = candidates.iter().map(|i| relevance[*i]).collect();
     let neighbours = aim.neighbours_of(candidates.len());
-    let near =
-        nearest(candidates.len(), neighbours, |a, b| similarity(candidates[a], candidates[b]));
+    let near = nearest(
+        candidates.len(),
+        neighbours,
+        |a, b| similarity(candidates[a], candidates[b]),
+        in_time,
+    )?;
     let picks = greedy(&Objective::new(near, &scores, aim.alpha), aim);
-    picks.into_iter().map(|pick| Pick { index: candidates[pick.index], ..pick }).collect()
+    Ok(picks.into_iter().map(|pick| Pick { index: candidates[pick.index], ..pick }).collect())
 }
 
 /// The places of the most relevant candidates, in ascending order.
@@ -90,13 +99,15 @@ fn most_relevant(relevance: &[f64]) -> Vec<usize> {
 
 /// For each of `count` candidates the `k` most similar others with a similarity above 0, the most
 /// similar first, then by place.
-fn nearest(
+fn nearest<E>(
     count: usize,
     k: usize,
     similarity: impl Fn(usize, usize) -> f32,
-) -> Vec<Vec<(usize, f64)>> {
+    in_time: &dyn Fn() -> Result<(), E>,
+) -> Result<Vec<Vec<(usize, f64)>>, E> {
     let mut near: Vec<Vec<(usize, f64)>> = vec![Vec::new(); count];
     for a in 0..count {
+        in_time()?;
         for b in a + 1..count {
             let weight = f64::from(similarity(a, b));
             if weight > 0.0 && weight.is_finite() {
@@ -105,7 +116,7 @@ fn nearest(
             }
         }
     }
-    near
+    Ok(near)
 }
 
 /// Puts a neighbour where it belongs among the `k` nearest.
@@ -205,6 +216,8 @@ fn greedy(objective: &Objective, aim: &Aim) -> Vec<Pick> {
 
 #[cfg(test)]
 mod tests {
+    use std::convert::Infallible;
+
     use super::*;
 
     impl Aim {
@@ -213,6 +226,19 @@ mod tests {
         }
     }
     use crate::neural::dot;
+
+    fn any_time() -> Result<(), Infallible> {
+        Ok(())
+    }
+
+    fn represent_by(
+        relevance: &[f64],
+        aim: &Aim,
+        similarity: impl Fn(usize, usize) -> f32,
+    ) -> Vec<Pick> {
+        let Ok(picks) = super::represent_by(relevance, aim, similarity, &any_time);
+        picks
+    }
 
     /// Chooses representatives among vectors of length 1.
     fn represent(vectors: &[&[f32]], relevance: &[f64], aim: &Aim) -> Vec<Pick> {
@@ -317,6 +343,17 @@ mod tests {
     }
 
     #[test]
+    fn time_is_looked_at_while_neighbours_are_found() {
+        let asked = std::cell::Cell::new(0);
+        let in_time = || {
+            asked.set(asked.get() + 1);
+            if asked.get() < 3 { Ok(()) } else { Err("it is up") }
+        };
+        let all = super::represent_by(&[1.0; 9], &Aim::covering(1.0), |_, _| 0.5, &in_time);
+        assert_eq!((all, asked.get()), (Err("it is up"), 3));
+    }
+
+    #[test]
     fn too_many_are_cut_to_the_most_relevant() {
         let relevance: Vec<f64> = (0..CANDIDATES_MAX + 10).map(|i| i as f64).collect();
         let aim = Aim { budget: Some(CANDIDATES_MAX), neighbours: 0, ..Aim::covering(1.0) };
@@ -348,7 +385,7 @@ mod tests {
             let similarity =
                 |a: usize, b: usize| f32::from(weights[a.min(b) * 12 + a.max(b)]) / 4.0;
             let neighbours = aim.neighbours_of(relevance.len());
-            let near = nearest(relevance.len(), neighbours, similarity);
+            let Ok(near) = nearest(relevance.len(), neighbours, similarity, &any_time);
             prop_assert!(near.iter().all(|near| near.len() <= neighbours));
             let expected = brute_force(&Objective::new(near, &relevance, aim.alpha), &aim);
             let picks = represent_by(&relevance, &aim, similarity);

@@ -33,6 +33,7 @@ use parking_lot::Mutex;
 
 use crate::error::Result;
 use crate::neural::KeyModel;
+use crate::threads;
 pub(crate) use free::free_keys;
 use known::Known;
 pub(crate) use live::Accept;
@@ -139,7 +140,8 @@ impl Schemas {
             if has(known, &live) { Ok(()) } else { make(known, reader, &live) }
         };
         let known = {
-            let mut held = self.known.lock();
+            // Another question may be reading all concepts.
+            let mut held = threads::locked(&self.known, || committed.in_time())?;
             let known = up_to(&mut held, committed, state, asking.changes)?;
             let is_whole = || has(known, &asking.live(&known.concepts, state));
             if known.until == state || (known.knows(state) && is_whole()) {

@@ -78,7 +78,7 @@ impl RuleOptions {
             intent: self.intent.unwrap_or(held.intent),
             policy: self.policy.unwrap_or(held.policy),
             threshold: self.threshold.unwrap_or(held.threshold),
-            mirror: mirror.or(held.mirror),
+            mirror,
             since: held.since,
         })
     }

@@ -38,6 +38,7 @@ use parking_lot::{Mutex, RwLock};
 
 use crate::error::{Diagnostic, Error, Result};
 use crate::neural::dot;
+use crate::threads;
 use build::Builder;
 use codes::Query;
 use gather::{Candidate, Gathered};
@@ -187,7 +188,8 @@ impl VectorIndexes {
         if let Some(answers) = self.answers(slot, moment) {
             return Ok(answers);
         }
-        let _following = slot.following.lock();
+        // Another question may be reading the whole index.
+        let _following = threads::locked(&slot.following, || reader.in_time())?;
         if let Some(answers) = self.answers(slot, moment) {
             return Ok(answers);
         }

@@ -311,7 +311,8 @@ fn take_number(bytes: &mut &[u8]) -> Option<u64> {
     (number.first() != Some(&0)).then(|| u64::from_be_bytes(all))
 }
 
-fn take<const N: usize>(bytes: &mut &[u8]) -> Option<[u8; N]> {
+/// The next bytes, taken off.
+pub(crate) fn take<const N: usize>(bytes: &mut &[u8]) -> Option<[u8; N]> {
     let (first, rest) = bytes.split_first_chunk()?;
     *bytes = rest;
     Some(*first)

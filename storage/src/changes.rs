@@ -223,7 +223,7 @@ mod tests {
             let mut transaction = store.begin(0).unwrap();
             act(&mut transaction);
             transaction.commit(Durability::Buffered, 0).unwrap();
-            let changed = store.changes_since(last).unwrap();
+            let changed = store.changes().since(last).unwrap();
             let commit = store.snapshot(0).reader().last_commit().unwrap();
             assert!(changed.iter().all(|(time, _)| *time == commit), "{changed:?}");
             last = commit;

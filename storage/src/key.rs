@@ -57,6 +57,11 @@ pub(crate) fn version(fact: FactId, version: u32) -> [u8; 12] {
     key
 }
 
+/// The node of its key; none if that has another length.
+pub(crate) fn node_from(key: &[u8]) -> Option<NodeId> {
+    Some(NodeId(u64::from_be_bytes(key.try_into().ok()?)))
+}
+
 /// The fact and number of a version's key; none if it has another length.
 pub(crate) fn version_from(key: &[u8]) -> Option<(FactId, u32)> {
     let (fact, number) = key.split_first_chunk()?;

@@ -92,6 +92,11 @@ impl Meter {
         if counts.keys / GATE_KEYS > before { self.ask(&counts) } else { Ok(()) }
     }
 
+    /// Asks the gate now.
+    pub(crate) fn in_time(&self) -> Result<()> {
+        self.ask(&self.counts.get())
+    }
+
     fn ask(&self, counts: &Counts) -> Result<()> {
         match &self.gate {
             Some(gate) if !gate(counts) => Err(StorageError::Stopped),

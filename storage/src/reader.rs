@@ -55,6 +55,15 @@ impl<'r> Reader<'r> {
         Self { view: self.view.metered(meter), ..self }
     }
 
+    /// Asks the gate of its meter, if it has one: for who waits for something else than a read.
+    ///
+    /// # Errors
+    ///
+    /// [`StorageError::Stopped`] if no more may be read.
+    pub fn in_time(&self) -> Result<()> {
+        self.view.in_time()
+    }
+
     /// Names and rules.
     pub fn catalog(&self) -> &'r Catalog {
         self.catalog
@@ -265,20 +274,46 @@ impl<'r> Reader<'r> {
 
     /// The newest version of a fact; none if there is no such fact.
     pub fn last_version(&self, fact: FactId) -> Result<Option<(u32, VersionRecord)>> {
-        Ok(self.versions(fact)?.pop())
+        let mut last: Option<(u32, Vec<u8>)> = None;
+        self.each_version(fact, &mut |number, _, value| {
+            let (held, bytes) = last.get_or_insert_default();
+            *held = number;
+            bytes.clear();
+            bytes.extend_from_slice(value);
+            Ok(())
+        })?;
+        Ok(match last {
+            Some((number, bytes)) => {
+                let key = key::version(fact, number);
+                Some((number, record::decode(Family::Versions, &key, &bytes)?))
+            }
+            None => self.packed_version(fact)?.map(|version| (0, version)),
+        })
+    }
+
+    /// Calls `visit` on the number, the key and the bytes of every version of a fact that is in no pack, the oldest first.
+    fn each_version(
+        &self,
+        fact: FactId,
+        visit: &mut dyn FnMut(u32, &[u8], &[u8]) -> Result<()>,
+    ) -> Result<()> {
+        // Behind the key of its pack, if it is the first there.
+        let from = key::version(fact, 0);
+        let end = key::after_prefix(&from[..8]);
+        self.view.scan(Family::Versions, &from, end.as_deref(), &mut |key, value| {
+            let (_, number) = key::version_from(key)
+                .ok_or_else(|| StorageError::corrupt(Family::Versions.name(), key, "no version"))?;
+            visit(number, key, value)?;
+            Ok(ControlFlow::Continue(()))
+        })
     }
 
     /// All versions of a fact with their numbers, the oldest first.
     pub fn versions(&self, fact: FactId) -> Result<Vec<(u32, VersionRecord)>> {
-        // Behind the key of its pack, if it is the first there.
-        let from = key::version(fact, 0);
-        let end = key::after_prefix(&from[..8]);
         let mut versions = Vec::new();
-        self.view.scan(Family::Versions, &from, end.as_deref(), &mut |key, value| {
-            let (_, number) = key::version_from(key)
-                .ok_or_else(|| StorageError::corrupt(Family::Versions.name(), key, "no version"))?;
+        self.each_version(fact, &mut |number, key, value| {
             versions.push((number, record::decode(Family::Versions, key, value)?));
-            Ok(ControlFlow::Continue(()))
+            Ok(())
         })?;
         if versions.first().is_none_or(|(number, _)| *number > 0)
             && let Some(version) = self.packed_version(fact)?

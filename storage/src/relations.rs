@@ -114,7 +114,7 @@ impl Sweep {
 
 impl Transaction<'_> {
     /// Sets the rule of a relation, and with a mirror that of the mirror too: it is found from the
-    /// other end by this one. `since` is set here.
+    /// other end by this one. `since` is set here, and a mirror that it has stays.
     ///
     /// # Errors
     ///
@@ -126,6 +126,7 @@ impl Transaction<'_> {
         }
         let relation = self.relation(name)?;
         let held = self.catalog.rule(relation);
+        let rule = RelationRule { mirror: rule.mirror.or(held.mirror), ..rule };
         if rule == (RelationRule { since: rule.since, ..held }) {
             return Ok(());
         }

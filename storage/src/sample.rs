@@ -211,8 +211,8 @@ impl Tallies {
 }
 
 fn node_of_key(key: &[u8]) -> Result<NodeId> {
-    let id = key.try_into().map(u64::from_be_bytes).map(NodeId);
-    id.map_err(|_| StorageError::corrupt(Family::Nodes.name(), key, "no node id"))
+    key::node_from(key)
+        .ok_or_else(|| StorageError::corrupt(Family::Nodes.name(), key, "no node id"))
 }
 
 /// A number that looks random, so that what comes again and again in the order of ids is not met

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use crate::catalog::Catalog;
-use crate::changes::{Changed, Changes};
+use crate::changes::Changes;
 use crate::commit::{self, Commits, Counters};
 use crate::engine::{Engine, EngineSnapshot, Memory};
 use crate::error::{Result, StorageError};
@@ -215,11 +215,6 @@ impl Store {
     /// Which nodes its commits changed lately, to be held on to.
     pub fn changes(&self) -> &Arc<Changes> {
         self.commits.changes()
-    }
-
-    /// See [`Changes::since`].
-    pub fn changes_since(&self, time: Time) -> Option<Vec<(Time, Changed)>> {
-        self.changes().since(time)
     }
 
     /// The state as it stands; `wall` is what the clock on the wall says.

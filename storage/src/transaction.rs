@@ -318,9 +318,8 @@ impl<'s> Transaction<'s> {
     /// components.
     pub fn put_vector(&mut self, node: NodeId, model: &str, vector: &[f32]) -> Result<()> {
         record::check_finite(vector)?;
-        self.check_dimensions(model, vector.len())?;
         match self.reader().model()? {
-            Some(known) if known == model => {}
+            Some(known) if known == model => self.check_dimensions(model, vector.len())?,
             Some(known) => {
                 return Err(StorageError::Invalid(format!(
                     "the embeddings here were made by {known}, not by {model}; use that model, or \

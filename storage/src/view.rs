@@ -30,6 +30,11 @@ impl<'v> View<'v> {
         Self { meter: Some(meter), ..self }
     }
 
+    /// Asks the gate of its meter.
+    pub(crate) fn in_time(&self) -> Result<()> {
+        self.meter.map_or(Ok(()), Meter::in_time)
+    }
+
     /// The same state without what is not committed.
     pub(crate) fn committed(self) -> Self {
         Self { overlay: None, ..self }

@@ -106,6 +106,7 @@ impl Fold {
         }
         let along = self.product.as_ref().map(|product| product.along(row, context));
         let along = along.transpose()?.flatten();
+        let mut follower = row.clone();
         let mut layers: Vec<Vec<Hop>> = Vec::new();
         for depth in 1..=max {
             let mut pool = Vec::new();
@@ -117,7 +118,8 @@ impl Fold {
                 let mut edges = edges_of(end, &beam.step, &asked.filter, context)?;
                 edges.retain(|(_, far)| *far != start.id && !visits(&layers, place, *far));
                 if beam.step.each.is_some() {
-                    let follows = |(edge, _): &(Edge, NodeId)| beam.follows(row, *edge, context);
+                    let follows =
+                        |(edge, _): &(Edge, NodeId)| beam.follows(&mut follower, *edge, context);
                     edges = kept(edges, follows)?;
                 }
                 let scored = self.scored(&edges, total, (&mut scratch, along.as_ref()), context)?;
@@ -213,7 +215,7 @@ fn best<T: HasScore>(mut all: Vec<T>, most: usize, tie: impl Fn(&T, &T) -> Order
 }
 
 /// Those for which it is so.
-fn kept<T>(all: Vec<T>, is_so: impl Fn(&T) -> Result<bool>) -> Result<Vec<T>> {
+fn kept<T>(all: Vec<T>, mut is_so: impl FnMut(&T) -> Result<bool>) -> Result<Vec<T>> {
     let mut kept = Vec::with_capacity(all.len());
     for one in all {
         if is_so(&one)? {

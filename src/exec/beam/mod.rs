@@ -226,10 +226,11 @@ impl Beam {
         context: &Context<'_>,
     ) -> Result<Vec<(PathRef, usize)>> {
         let mut found: Vec<(usize, Edge)> = Vec::new();
+        let mut scratch = row.clone();
         for (parent, candidate) in beam.iter().enumerate() {
             let Some(last) = candidate.path.nodes.last() else { continue };
             for (edge, far) in edges_of(last.id, &self.step, &asked.filter, context)? {
-                if !visits(&candidate.path, far) && self.follows(row, edge, context)? {
+                if !visits(&candidate.path, far) && self.follows(&mut scratch, edge, context)? {
                     found.push((parent, edge));
                 }
             }
@@ -250,12 +251,11 @@ impl Beam {
         Ok(chosen.into_iter().map(path).collect())
     }
 
-    /// Whether the pattern takes a fact, by itself.
-    fn follows(&self, row: &Row, edge: Edge, context: &Context<'_>) -> Result<bool> {
+    /// Whether the pattern takes a fact, by itself; it is put into the row.
+    fn follows(&self, row: &mut Row, edge: Edge, context: &Context<'_>) -> Result<bool> {
         let Some(each) = &self.step.each else { return Ok(true) };
-        let mut row = row.clone();
         row[self.step.fact] = Cell::Fact(edge);
-        eval::holds(each, &row, context)
+        eval::holds(each, row, context)
     }
 
     /// The steps by rules, for the paths of which no continuation is good.
@@ -270,13 +270,14 @@ impl Beam {
         let Some(repairs) = &self.repairs else { return Ok(Vec::new()) };
         let mut paths = Vec::new();
         let mut budgets = vec![0; beam.len()];
+        let mut scratch = row.clone();
         for (parent, candidate) in beam.iter().enumerate() {
             budgets[parent] = repairs.budget(&next[parent], asked.expand, row, context)?;
             if budgets[parent] == 0 {
                 continue;
             }
             for edge in repairs.steps(&candidate.path, &asked.filter, context)? {
-                if !self.follows(row, edge, context)? {
+                if !self.follows(&mut scratch, edge, context)? {
                     continue;
                 }
                 let mut path = candidate.path.as_ref().clone();

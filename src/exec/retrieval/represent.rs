@@ -60,10 +60,11 @@ pub(super) fn represent(
 fn choose(found: &[Candidate], aim: &Aim, context: &Context<'_>) -> Result<Vec<Pick>> {
     let relevance: Vec<f64> = found.iter().map(|candidate| candidate.relevance).collect();
     context.work(found.len())?;
-    Ok(represent_by(&relevance, aim, |a, b| match (&found[a].vector, &found[b].vector) {
+    let similarity = |a: usize, b: usize| match (&found[a].vector, &found[b].vector) {
         (Some(a), Some(b)) if a.len() == b.len() => dot(a, b),
         _ => 0.0,
-    }))
+    };
+    represent_by(&relevance, aim, similarity, &|| context.in_time())
 }
 
 fn share(expr: &Expr, word: &str, row: &Row, context: &Context<'_>) -> Result<f64> {

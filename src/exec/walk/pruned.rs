@@ -92,6 +92,7 @@ impl WalkPaths {
         };
         if better < count && !(groups && seen.last() == Some(&this)) {
             seen.push(this);
+            searching.kept += 1;
         }
         better >= count
     }

@@ -219,7 +219,7 @@ fn buffering_changes_nothing_else() {
         state[&(Family::Meta, COUNTERS_KEY.to_vec())][..16].to_vec()
     };
     assert_eq!(counters(&before), counters(&after));
-    assert_eq!(store.changes_since(0).map(|changed| changed.len()), Some(1), "the node before");
+    assert_eq!(store.changes().since(0).map(|changed| changed.len()), Some(1), "the node before");
     assert_eq!(violations(&store), [""; 0]);
 }
 

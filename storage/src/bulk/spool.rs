@@ -8,8 +8,8 @@ use std::fs::File;
 use std::io::{BufReader, BufWriter, Error, ErrorKind, Read, Result, Seek, Write};
 use std::path::Path;
 
-use crate::graph::BulkFact;
-use crate::graph::{Intent, Interval, NodeId, RelationId};
+use crate::adjacency::take;
+use crate::graph::{BulkFact, Intent, Interval, NodeId, RelationId};
 
 /// Bytes of a fact before its source.
 const HEADER: usize = 57;
@@ -146,12 +146,6 @@ fn take_row<'b>(bytes: &mut &'b [u8]) -> Option<Row<'b>> {
     *bytes = rest;
     let valid = Interval { from, to };
     Some(Row { place, fact: BulkFact { head, relation, tail, valid, confidence, intent, source } })
-}
-
-fn take<const N: usize>(bytes: &mut &[u8]) -> Option<[u8; N]> {
-    let (first, rest) = bytes.split_first_chunk()?;
-    *bytes = rest;
-    Some(*first)
 }
 
 #[cfg(test)]

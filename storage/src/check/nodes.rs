@@ -16,7 +16,7 @@ use crate::values;
 impl Check<'_> {
     pub(super) fn node(&mut self, key: &[u8], value: &[u8]) -> Result<Verdict> {
         let record: NodeRecord = record::decode(Family::Nodes, key, value)?;
-        let Some(node) = node_id(key) else { return Ok(wrong("D", "no node id")) };
+        let Some(node) = key::node_from(key) else { return Ok(wrong("D", "no node id")) };
         if node.0 >= self.counters.next_node {
             return Ok(wrong("I4", "an id that was never given"));
         }
@@ -182,7 +182,9 @@ impl Check<'_> {
         };
         let label = key.first_chunk().map(|label| LabelId(u32::from_be_bytes(*label)));
         let (node, system_to) = match (family, key.get(4..)) {
-            (Family::Vectors, Some(rest)) => (node_id(rest), self.counters.clock.saturating_add(1)),
+            (Family::Vectors, Some(rest)) => {
+                (key::node_from(rest), self.counters.clock.saturating_add(1))
+            }
             (_, Some(rest)) => past_of(rest)
                 .map_or((None, Interval::MIN), |(node, system_to)| (Some(node), system_to)),
             _ => (None, Interval::MIN),
@@ -217,10 +219,6 @@ impl Check<'_> {
 
 pub(super) fn wrong(invariant: &'static str, reason: &str) -> Verdict {
     Err((invariant, reason.to_owned()))
-}
-
-fn node_id(key: &[u8]) -> Option<NodeId> {
-    Some(NodeId(u64::from_be_bytes(key.try_into().ok()?)))
 }
 
 /// The node, and the instant at which that state of it ended.

@@ -7,7 +7,7 @@ use super::nodes::wrong;
 use super::{Check, Verdict};
 use crate::error::Result;
 use crate::families::Family;
-use crate::graph::{IndexDefinition, LabelId, NodeId, NodeRecord, Time};
+use crate::graph::{LabelId, NodeId, NodeRecord, Time};
 use crate::key;
 use crate::text::{self, DOCUMENT, Held, Posting, Spell, Statistics};
 
@@ -17,7 +17,7 @@ type VisitEntry<'v> = &'v mut dyn FnMut(&[u8], &[u8]) -> Result<()>;
 impl<'c> Check<'c> {
     /// Whether the index of its label has what a node says and said, and nothing else.
     pub(super) fn texts(&self, node: NodeId, record: &NodeRecord) -> Result<Verdict> {
-        let Some(index) = self.text_index(record.label) else { return Ok(Ok(())) };
+        let Some(index) = self.catalog.full_text(record.label) else { return Ok(Ok(())) };
         let fields = index.text_fields().unwrap_or_default();
         let (mut holds, mut stands, mut past) = (true, false, 0);
         text::history(self.view, fields, node, record, &mut |spell| {
@@ -40,12 +40,6 @@ impl<'c> Check<'c> {
         })
     }
 
-    fn text_index(&self, label: LabelId) -> Option<&'c IndexDefinition> {
-        let of_it =
-            |index: &&IndexDefinition| index.label == label && index.text_fields().is_some();
-        self.catalog.indexes().find(of_it)
-    }
-
     fn has_spell(&self, label: LabelId, node: NodeId, spell: &Spell) -> Result<bool> {
         let Spell { since, until, document } = spell;
         let whole = (DOCUMENT, document.encode(*since));
@@ -62,11 +56,11 @@ impl<'c> Check<'c> {
         let Some((label, term, rest)) = key::term_from(key) else {
             return Ok(wrong("D", "no label and term"));
         };
-        let Some(index) = self.text_index(label) else {
+        let Some(index) = self.catalog.full_text(label) else {
             return Ok(wrong("I5", "there is no such index"));
         };
         if !rest.is_empty() {
-            let Some(node) = rest.try_into().ok().map(u64::from_be_bytes).map(NodeId) else {
+            let Some(node) = key::node_from(rest) else {
                 return Ok(wrong("D", "no node id"));
             };
             return self.posting((label, term, node, None), value);
@@ -88,7 +82,7 @@ impl<'c> Check<'c> {
         let Some((label, term, rest)) = key::term_from(key) else {
             return Ok(wrong("D", "no label and term"));
         };
-        if self.text_index(label).is_none() {
+        if self.catalog.full_text(label).is_none() {
             return Ok(wrong("I5", "there is no such index"));
         }
         let ([node, until], []) = rest.as_chunks() else { return Ok(wrong("D", "no node id")) };

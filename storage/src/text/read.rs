@@ -17,7 +17,7 @@ use crate::view::View;
 /// The most terms that a beginning stands for.
 const EXPANSIONS_MAX: usize = 256;
 /// Keys that a scan visits in the time of one look-up, about.
-const LOOKUP_KEYS: u64 = 8;
+pub(super) const LOOKUP_KEYS: u64 = 8;
 
 /// How often something is in a field, and how long that is.
 pub(super) type Seen = Head;

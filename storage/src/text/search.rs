@@ -19,7 +19,7 @@ use std::cmp::{Ordering, Reverse};
 use std::collections::{BinaryHeap, HashSet};
 
 use super::query::{self, Clause};
-use super::read::{Scope, Seen};
+use super::read::{LOOKUP_KEYS, Scope, Seen};
 use crate::error::{Result, StorageError};
 use crate::graph::{IndexDefinition, LabelId, NodeId, SystemScope};
 use crate::reader::Reader;
@@ -28,17 +28,13 @@ use crate::reader::Reader;
 const K1: f64 = 1.2;
 /// How much the length of a field counts.
 const B: f64 = 0.75;
-/// Keys that a scan visits in the time of one look-up, about.
-const LOOKUP_KEYS: u64 = 8;
 /// More than rounding can make of a sum.
 const ROUNDING: f64 = 1.0 + 1e-9;
 
 impl<'r> Reader<'r> {
     /// The full-text index of a label; none if this state has no such one.
     pub fn text_index(&self, label: LabelId) -> Result<Option<&'r IndexDefinition>> {
-        let of_it =
-            |index: &&IndexDefinition| index.label == label && index.text_fields().is_some();
-        let Some(index) = self.catalog().indexes().find(of_it) else { return Ok(None) };
+        let Some(index) = self.catalog().full_text(label) else { return Ok(None) };
         Ok(self.has_index(index)?.then_some(index))
     }
 

@@ -351,7 +351,7 @@ pub(crate) fn build(engine: &Engine, indexes: &[IndexDefinition]) -> Result<()> 
         let mut tally = Tally::new(fields.len());
         view.scan(Family::Nodes, &[], None, &mut |key, value| {
             let record: NodeRecord = record::decode(Family::Nodes, key, value)?;
-            let Some(node) = key.try_into().ok().map(u64::from_be_bytes).map(NodeId) else {
+            let Some(node) = key::node_from(key) else {
                 return Ok(ControlFlow::Continue(()));
             };
             if record.label == index.label {

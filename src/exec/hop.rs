@@ -2,8 +2,7 @@
 //!
 //! `MATCH (a {key: $k})-[f:r]->(b) ... RETURN id(b), f.confidence` and the like. Such a plan has no
 //! rows in between: what a column asks for stands in the scan, and goes from there into the answer.
-//! Whatever does not fit, or fails, goes the way of every plan, which gives the same answer or says
-//! what is wrong.
+//! Whatever does not fit goes the way of every plan, which gives the same answer or says what is wrong.
 
 use std::ops::ControlFlow;
 

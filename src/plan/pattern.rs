@@ -81,7 +81,7 @@ impl Pattern {
         slots
     }
 
-    /// Every slot of its nodes and facts.
+    /// Every slot of its nodes.
     pub(crate) fn slots(&self) -> Vec<Slot> {
         let mut slots: Vec<Slot> = self.nodes.iter().map(|node| node.slot).collect();
         slots.extend(self.walks.iter().flat_map(|walk| walk.nodes.iter().map(|node| node.0.slot)));

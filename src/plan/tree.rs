@@ -198,7 +198,7 @@ impl LogicalPlan {
         parts + self.inputs().iter().map(|input| input.size()).sum::<usize>()
     }
 
-    /// Calls `visit` on every expression of this operator.
+    /// Calls `visit` on every expression of this operator; what a sort or a walk takes of a `Slice` above it has that one.
     pub(crate) fn exprs<'p>(&'p self, visit: &mut dyn FnMut(&'p Expr)) {
         match self {
             Self::Once | Self::Union { .. } | Self::Apply { .. } | Self::Distinct { .. } => {}

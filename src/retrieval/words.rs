@@ -138,14 +138,18 @@ pub(crate) fn is_stop_word(word: &str) -> bool {
 /// The stems of the words that say something, in order. Of a script without blanks, in which a word may be a whole
 /// sentence, the pairs of letters.
 pub(crate) fn content(text: &str) -> Vec<String> {
-    let words = words(text).into_iter().filter(|word| !is_stop_word(&word.lower));
+    content_of(&words(text))
+}
+
+/// The same of the words of a text.
+pub(crate) fn content_of(words: &[Word]) -> Vec<String> {
     let mut terms = Vec::new();
-    for Word { lower, .. } in words {
-        match is_unspaced(&lower) {
+    for Word { lower, .. } in words.iter().filter(|word| !is_stop_word(&word.lower)) {
+        match is_unspaced(lower) {
             true => terms.extend(
                 lower.chars().zip(lower.chars().skip(1)).map(|(a, b)| String::from_iter([a, b])),
             ),
-            false => terms.push(stem(&lower)),
+            false => terms.push(stem(lower)),
         }
     }
     terms

@@ -14,7 +14,7 @@ use indexmap::IndexSet;
 use crate::error::Result;
 use crate::graph_names::{DERIVED_FROM, SEMANTIC};
 use crate::retrieval::boost::says_time;
-use crate::retrieval::words::{WORDS_MAX, Word, content, is_stop_word, stem, words};
+use crate::retrieval::words::{WORDS_MAX, Word, content, content_of, is_stop_word, stem, words};
 use crate::text;
 use crate::text::hash;
 
@@ -230,6 +230,7 @@ impl TurnIndex {
         system: SystemScope,
         nodes: &BTreeSet<NodeId>,
     ) -> Result<()> {
+        let names = Names::new(reader.catalog());
         let mut changed: BTreeMap<SessionKey, Vec<Turn>> = BTreeMap::new();
         for node in nodes {
             // Where it stood, whether it still does or not.
@@ -239,7 +240,6 @@ impl TurnIndex {
             let Some(record) = reader.node(*node, system)?.filter(|r| r.label == label) else {
                 continue;
             };
-            let names = Names::new(reader.catalog());
             let key = match names.text(&record, names.session) {
                 Some(session) => SessionKey::Named(session.to_owned()),
                 None => SessionKey::Alone(*node),
@@ -282,9 +282,9 @@ impl TurnIndex {
         let text = names.text(record, names.text).unwrap_or_default();
         let caption = names.text(record, names.caption).unwrap_or_default();
         let said = format!("{text} {caption}");
-        let stems = content(&said);
-        let terms = stems.into_iter().map(|stem| self.term(stem)).collect();
         let all = words(&said);
+        let stems = content_of(&all);
+        let terms = stems.into_iter().map(|stem| self.term(stem)).collect();
         let named = (0..all.len()).filter(|at| may_be_name(&all, *at));
         let named: Vec<&str> = named.map(|at| &*all[at].lower).collect();
         let named = named.into_iter().map(|word| self.term(word.to_owned())).collect();

@@ -133,15 +133,18 @@ pub(crate) fn embed(inputs: &mut [Input], models: &Models, reader: Reader<'_>) -
         match input {
             Input::Heard { .. } => {}
             Input::Node(node) => {
-                look(&node.clone(), &mut node.embedding, &mut known, reader, &mut texts)?;
+                let text = new_text(node, &mut known, reader)?;
+                add(text, &mut node.embedding, node.label == TURN, &mut texts);
             }
             Input::Turn(turn) => {
-                look(&turn.node(), &mut turn.embedding, &mut known, reader, &mut texts)?;
+                let text = new_text(&turn.node(), &mut known, reader)?;
+                add(text, &mut turn.embedding, true, &mut texts);
             }
             Input::Fact(fact) => {
-                let (head, tail) = (fact.head.clone(), fact.tail.clone());
-                look(&head, &mut fact.head.embedding, &mut known, reader, &mut texts)?;
-                look(&tail, &mut fact.tail.embedding, &mut known, reader, &mut texts)?;
+                for node in [&mut fact.head, &mut fact.tail] {
+                    let text = new_text(node, &mut known, reader)?;
+                    add(text, &mut node.embedding, node.label == TURN, &mut texts);
+                }
             }
         }
     }
@@ -176,20 +179,18 @@ struct ToEmbed<'i> {
 
 type Texts<'i> = Vec<ToEmbed<'i>>;
 
-/// Adds the text that a node will have, unless it is embedded already.
-fn look<'i>(
-    node: &NodeInput,
+/// Adds the text that a node will have, if it is another one, unless it is embedded already.
+fn add<'i>(
+    text: Option<String>,
     target: &'i mut Option<Embedding>,
-    known: &mut Known,
-    reader: Reader<'_>,
+    is_turn: bool,
     texts: &mut Texts<'i>,
-) -> Result<()> {
-    if let Some(text) = new_text(node, known, reader)?
+) {
+    if let Some(text) = text
         && target.as_ref().is_none_or(|made| made.text != text)
     {
-        texts.push(ToEmbed { text, target, is_turn: node.label == TURN });
+        texts.push(ToEmbed { text, target, is_turn });
     }
-    Ok(())
 }
 
 /// The properties of nodes by label and key: those held, changed by the inputs so far.

@@ -52,7 +52,7 @@ pub struct Summary {
 pub enum Item {
     /// The rule of a relation.
     Rule(RelationId, RelationRule),
-    /// A rule of inference, a recipe or an index.
+    /// A rule of inference, a recipe, a scorer or an index.
     Definition(Definition),
     /// A node as it is, or as it was until an instant.
     Node(NodeId, NodeRecord, Option<Time>),

@@ -469,7 +469,7 @@ pub enum ValidScope {
 }
 
 /// Which part of system time a read looks at.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum SystemScope {
     /// What is believed now.
     Current,

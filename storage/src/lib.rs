@@ -14,17 +14,23 @@
 //! meter      what reads cost      sample            what a typical node looks like
 //! stats      how much there is of each family
 //! transaction, facts, relations, forget             typed writes
-//! definitions, define             rules, recipes, scorers
+//! catalog    names and rules      definitions, define   rules, recipes, scorers
 //! indexes, values                 nodes by the value of a property
 //! text        nodes by the words of their texts
-//! schema_keys concepts by the tokens of their keys, which a tokenizer tells
+//! schema_keys, tokenizer          concepts by the tokens of their keys, which a tokenizer tells
 //! vectors    embeddings with their history, made anew by another model
+//! token_codes                     those of the tokens of a text, a bit a component
+//! adjacency  the bytes of a fact between its nodes
 //! bulk       many new facts at once                        pack     how their versions are stored
 //! buffer     turns until they are made memory           turns    how they are stored
 //! overlay    uncommitted bytes    view              committed ones, under them
 //! stamp, commit                   how uncommitted bytes become committed ones
 //! changes    what they changed, for what is kept in memory
-//! kept, edges                     what was read lately, as it is used
+//! kept, shelf, edges, numbers     what was read lately, as it is used
+//! ahead      memory that is asked for before it is used
+//! snapshots  who still reads what was forgotten
+//! place, identity, lock           the folder: where it is, what it is, who writes
+//! staged     tables of a load that wait in it
 //! engine     RocksDB              log_scan, recovery    its log, looked through before it is opened
 //! check, dump, upgrade            the whole database: is it right, out and in, from an old format
 //! ```

@@ -1,6 +1,7 @@
 //! Transactions and their nodes: one method per change, each filling every family it touches. Facts
-//! are in `facts`, relations in `relations`, other definitions in `definitions`, indexes in
-//! `indexes`, the keys of concepts in `schema_keys`, turns in `buffer`, forgetting in `forget`.
+//! are in `facts`, relations in `relations`, other definitions in `define`, indexes in `indexes` and
+//! `text`, the keys of concepts in `schema_keys`, embeddings that are made anew in `vectors`, those of
+//! tokens in `token_codes`, turns in `buffer`, forgetting in `forget`.
 //!
 //! Invariant: what a transaction has not committed, no reader sees; dropping it leaves no trace.
 //! Invariant: all its changes have one system time, and an intermediate state within it leaves no

@@ -13,6 +13,9 @@
 //! reconstruct.rs RECONSTRUCT: evidence gathered step by step
 //! admit.rs       ADMIT: evidence while it lowers the uncertainty
 //! pack.rs        PACK: evidence as text, within a budget
+//! signals.rs     SEARCH ... BY SIGNALS: everything that is known of turns
+//! toolkit.rs     what RECONSTRUCT reads
+//! coupling.rs    how strongly concepts are coupled     linked.rs   conditions, told from the other end
 //! ```
 //!
 //! The arithmetic is in `crate::retrieval`, the models are in `crate::neural`.

@@ -2,6 +2,7 @@
 //!
 //! Conditions hold inside the search: a node that fails them takes no place among the best.
 
+use std::collections::HashMap;
 use std::sync::Arc;
 
 use engraph_grammar::ast::{SearchMode, Span};
@@ -207,7 +208,14 @@ fn legs_of(
     places: &[usize],
     context: &Context<'_>,
 ) -> Result<[Vec<(usize, f64)>; 2]> {
+    let indexes = match clause.mode {
+        _ if places.is_empty() => Vec::new(),
+        SearchMode::Vector => Vec::new(),
+        SearchMode::Text | SearchMode::Hybrid => indexes(clause, context)?,
+    };
     let mut legs = [Vec::new(), Vec::new()];
+    // A question is read once for all nodes that it is asked of.
+    let mut by_words: HashMap<_, Vec<(usize, NodeId)>> = HashMap::new();
     for place in places.iter().copied() {
         let Cell::Node(node) = rows[place][clause.finding.node] else { continue };
         let asked = Asked::new(clause, &rows[place], context)?;
@@ -215,31 +223,27 @@ fn legs_of(
             continue;
         }
         let label = context.node(node)?.label;
-        if clause.mode != SearchMode::Vector {
-            legs[0].extend(asked.words_of(node.id, label)?.map(|score| (place, score)));
+        if indexes.iter().any(|index| index.label == label) {
+            let question = (Arc::clone(&asked.text), asked.gate.filter.system, label);
+            by_words.entry(question).or_default().push((place, node.id));
         }
         if clause.mode != SearchMode::Text {
             let question = vector(&asked.text, context)?;
             legs[1].extend(asked.cosine(&question, node.id, label)?.map(|score| (place, score)));
         }
     }
+    for ((text, system, label), asked) in by_words {
+        let nodes: Vec<NodeId> = asked.iter().map(|(_, node)| *node).collect();
+        let Some(index) = indexes.iter().find(|index| index.label == label) else { continue };
+        let scores = context.reader.score_text(index, &text, system, &nodes)?;
+        let scored = asked.iter().zip(scores).filter(|(_, score)| *score > 0.0);
+        legs[0].extend(scored.map(|((place, _), score)| (*place, score)));
+    }
+    legs[0].sort_unstable_by_key(|(place, _)| *place);
     Ok(legs)
 }
 
 impl Asked<'_> {
-    /// How well the words of a node fit; none if nothing of the question is in its texts.
-    fn words_of(&self, node: NodeId, label: LabelId) -> Result<Option<f64>> {
-        let mut best: Option<f64> = None;
-        for index in indexes(self.clause, self.context)? {
-            if index.label == label {
-                let system = self.gate.filter.system;
-                let scores = self.context.reader.score_text(index, &self.text, system, &[node])?;
-                best = scores.into_iter().filter(|score| *score > 0.0).reduce(f64::max);
-            }
-        }
-        Ok(best)
-    }
-
     /// How near the meaning of a node is; none if it has no embedding.
     fn cosine(&self, question: &[f32], node: NodeId, label: LabelId) -> Result<Option<f64>> {
         let held = self.context.reader.vector(label, node, self.gate.filter.system)?;

@@ -130,7 +130,7 @@ impl Reader<'_> {
     }
 
     /// The relations of the edges of a node on one side that the filter keeps, each once: a seek for
-    /// each relation, however many edges it has there.
+    /// each relation, and what it has there up to the first edge that the filter keeps.
     pub fn relations(
         &self,
         near: NodeId,

@@ -18,7 +18,7 @@ use engraph::memory::{
     Construction, CueLinker, Entity, ExtractedFact, Extraction, Extractor, HeardTurn,
     KnownEntities, Linker, Rules, SimilarityBoundaries, SourceTurn,
 };
-use engraph::{Durability, Engraph, Error, FixedEmbedder, Interval, NeuralError, Options, Value};
+use engraph::{Durability, Engraph, FixedEmbedder, Interval, NeuralError, Options, Value};
 
 use crate::{folder, open};
 

@@ -291,7 +291,9 @@ impl<'a> Finder<'a> {
             "feel" => self.of_feeling(person, after, group),
             "have" | "get" if !group.is_ongoing => self.of_having(person, after, group),
             "become" | "go" | "turn" if self.of_becoming(person, after, group) => return,
-            "go" if self.lower(after) == "by" => self.of_own_name(person, after + 1),
+            "go" if self.lower(after) == "by" => {
+                self.of_own_name(person, after + 1, group.is_ended)
+            }
             "eat" | "drink" => self.of_eaten(person, group.main + 1, group),
             "start" | "begin" if matches!(self.lower(after), "eating" | "drinking") => {
                 self.of_eaten(person, after + 1, Group { tense: Tense::Present, ..group });
@@ -328,7 +330,9 @@ impl<'a> Finder<'a> {
     /// "is called Ann", "is married", "was diagnosed with asthma".
     fn of_passive(&mut self, person: &str, at: usize, group: Group) {
         match self.lower(group.main) {
-            "called" if group.tense == Tense::Present => self.of_own_name(person, at),
+            "called" if group.tense == Tense::Present => {
+                self.of_own_name(person, at, group.is_ended);
+            }
             "diagnosed" => self.of_diagnosis(person, at, group),
             "promoted" => self.of_promotion(person, at, group),
             "hired" => self.of_hiring(person, at, group),

@@ -7,6 +7,7 @@ use super::names::Spelling;
 use super::sentences::gap;
 use super::{lexicon, verbs};
 use crate::retrieval::words::{Word, words};
+use crate::time;
 
 /// A sentence without interjections, conjunctions and names called before and after it.
 pub(super) fn strip<'t>(text: &'t str, spelling: &Spelling) -> &'t str {
@@ -231,9 +232,13 @@ pub(super) fn elided(words: &[Word]) -> Option<Elided> {
                 | "will"
         )
     });
+    let is_of_day = words[..at].iter().any(|word| lexicon::is_time_noun(&word.lower))
+        && verbs::lemma(lower).is_none_or(|verb| OF_DAYS.contains(&verb));
     let is_going = lower == "gonna";
     let next = words.get(at + 1).map_or("", |word| word.lower.as_str());
     match lower {
+        // "Today was fun.", and not "Yesterday adopted a cat."
+        _ if is_of_day || at > 0 && lower == "went" && lexicon::is_adverb(next) => None,
         "can't" | "cannot" | "couldn't" | "won't" | "didn't" | "had" | "haven't" | "would"
         | "could" => Some(Elided::Plain),
         "gonna" if next == "be" => None,
@@ -262,6 +267,8 @@ pub(super) fn elided(words: &[Word]) -> Option<Elided> {
         {
             Some(Elided::Plain)
         }
+        // "Happy new year!"
+        "happy" if WISHED.contains(&next) || time::is_weekday(next) => None,
         _ if lexicon::is_feeling(lower) && !has_finite => Some(Elided::Is),
         _ if verbs::is_past(lower) && matches!(next, "by" | "with") => Some(Elided::Is),
         // "Verified is better than assumed."
@@ -269,6 +276,27 @@ pub(super) fn elided(words: &[Word]) -> Option<Elided> {
         _ => (verbs::is_past(lower) && !lexicon::is_adjective(lower)).then_some(Elided::Plain),
     }
 }
+
+/// What days do, rather than somebody on one.
+const OF_DAYS: &[&str] = &[
+    "be", "bring", "come", "end", "feel", "give", "make", "mark", "prove", "remind", "see", "seem",
+    "show", "start", "suck", "teach", "turn",
+];
+
+/// What people wish each other a happy one of.
+const WISHED: &[&str] = &[
+    "anniversary",
+    "birthday",
+    "christmas",
+    "diwali",
+    "easter",
+    "halloween",
+    "hanukkah",
+    "holidays",
+    "new",
+    "thanksgiving",
+    "weekend",
+];
 
 /// What something does to somebody, rather than somebody to another.
 const CAUSES: &[&str] = &[

@@ -57,11 +57,14 @@ pub(super) fn noun<'t>(
         .iter()
         .any(|word| matches!(word.lower.as_str(), "the" | "this" | "that" | "these" | "those"));
     let mut end = start;
-    while end < words.len() && end - start < TAIL_WORDS_MAX && is_part(text, words, start, end) {
+    let is_in = |end: usize| {
+        is_part(text, words, start, end) && !(end > start && begins_clause(words, end, owner))
+    };
+    while end < words.len() && end - start < TAIL_WORDS_MAX && is_in(end) {
         end += 1;
     }
     // A phrase that is longer than a tail can be is not one that was understood.
-    if end < words.len() && end - start == TAIL_WORDS_MAX && is_part(text, words, start, end) {
+    if end < words.len() && end - start == TAIL_WORDS_MAX && is_in(end) {
         return None;
     }
     while end > start + 1 && !can_end(&words[end - 1]) {
@@ -148,6 +151,17 @@ fn owned(text: &str, words: &[Word], at: usize, owner: &str) -> usize {
     let is_here = here.iter().zip(&parts).all(|(word, part)| word.lower == part.lower);
     let is_owner = here.last().is_some_and(|last| is_here && last.has_possessive(text));
     if is_owner { parts.len() } else { 0 }
+}
+
+/// Whether what is told of an owner begins at a word: "worked at Nokia Max cycled" was "worked at Nokia I cycled".
+fn begins_clause(words: &[Word], at: usize, owner: &str) -> bool {
+    let parts = as_words(owner);
+    let here = words.get(at..at + parts.len()).filter(|here| !here.is_empty());
+    let is_owner = here
+        .is_some_and(|here| here.iter().zip(&parts).all(|(word, part)| word.lower == part.lower));
+    let verb = words.get(at + parts.len()).map_or("", |word| word.lower.as_str());
+    let is_finite = verbs::verb(verb).is_some_and(|verb| verb.forms.third || verb.forms.past);
+    is_owner && (is_finite || verbs::is_past(verb) || rewrite::is_modal(verb))
 }
 
 /// The words before a phrase of nouns that are not part of it.

@@ -108,11 +108,15 @@ impl<'a> Finder<'a> {
         Some((rest.trim_start_matches([' ', ':', '<', '"']), self.words.get(at)?))
     }
 
-    /// "goes by Ann", "is called Ann".
-    pub(super) fn of_own_name(&mut self, person: &str, at: usize) {
+    /// "goes by Ann", "is called Ann", "no longer goes by Ann".
+    pub(super) fn of_own_name(&mut self, person: &str, at: usize, is_over: bool) {
         let name = self.own_name(at).filter(|_| self.words[at].is_capital);
         if let Some(name) = name.filter(|name| !places::is_place(name.text)) {
-            self.tell_of(person, ("name", "Name", &name), self.lasting(), Intent::Fact);
+            let (valid, intent) = match is_over {
+                true => (self.over(), Intent::Evolution),
+                false => (self.lasting(), Intent::Fact),
+            };
+            self.tell_of(person, ("name", "Name", &name), valid, intent);
         }
     }
 

@@ -58,7 +58,13 @@ impl Finder<'_> {
                             || verb.forms.base)
                 })
         };
-        (at + 1..(at + 7).min(self.words.len())).find(is_verb).unwrap_or(at)
+        // "and others named her Ada. She was": of the same sentence.
+        let goes_on = |place: &usize| {
+            let gap = gap(self.text, &self.words[place - 1], &self.words[*place]);
+            !gap.contains(['.', '!', '?', ';', '\n'])
+        };
+        let mut company = (at + 1..(at + 7).min(self.words.len())).take_while(goes_on);
+        company.find(is_verb).unwrap_or(at)
     }
 
     /// The main verb from a word on.

@@ -1,6 +1,6 @@
 //! What somebody plans, wants or means to do, and what is still to come.
 
-use super::{Finder, Group, Tail, tails, verbs};
+use super::{Finder, Group, Tail, Tense, tails, verbs};
 use crate::memory::extract::rules::relations::AIMS;
 
 /// What somebody "is doing" by plan, where it is dated ahead: who "is training for May" trains by now.
@@ -106,7 +106,10 @@ impl Finder<'_> {
             && !is_promise
             && let Some(tail) = tails::activity(self.text, self.words, to + 1)
         {
-            self.tell(person, relation, "Activity", &tail, group, None);
+            // Who decided to do something has yet to do it.
+            let is_now = verb == "decide" && self.statement.at == Some(self.valid.from);
+            let tense = if is_now { Tense::Open } else { group.tense };
+            self.tell(person, relation, "Activity", &tail, Group { tense, ..group }, None);
         }
         true
     }

@@ -56,7 +56,12 @@ impl Finder<'_> {
         if !matches!(self.lower(start), "a" | "an") {
             return;
         }
-        if let Some(tail) = tails::noun(self.text, self.words, start, person)
+        // "a former nurse".
+        let is_former = matches!(self.lower(start + 1), "former" | "retired" | "ex");
+        let group = Group { is_former: group.is_former || is_former, ..group };
+        let start = start + usize::from(is_former);
+        let noun = start + usize::from(is_former);
+        if let Some(tail) = tails::noun(self.text, self.words, noun, person)
             && lexicon::is_occupation(&tail.last.lower)
             && !self.is_judged(start, &tail)
         {

@@ -30,6 +30,18 @@ pub(super) const STOPS: &[&str] = &[
     "except",
     "excluding",
     "besides",
+    "atm",
+    "btw",
+    "haha",
+    "imo",
+    "irl",
+    "lmao",
+    "lol",
+    "ngl",
+    "rip",
+    "rn",
+    "tbh",
+    "tho",
 ];
 
 /// Nouns that say too little to be the end of a fact.

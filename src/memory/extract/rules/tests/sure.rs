@@ -398,3 +398,68 @@ fn other_ways_to_say_it() {
         ("I live alone in Linz.", &["lives_in Linz now..∞"]),
     ]);
 }
+
+#[test]
+fn numbers_and_days_are_read_as_words_too() {
+    assert_told(&[
+        (
+            "When I was nine, I moved to Paris.",
+            &["moved_to Paris now..∞ ?", "lives_in Paris now..∞ ?"],
+        ),
+        ("I've lived in Linz for fourteen years.", &["lives_in Linz 2009-01-01..∞"]),
+        (
+            "I moved to Linz on Thanksgiving.",
+            &["lives_in Linz 2022-11-24..∞", "moved_to Linz 2022-11-24..2022-11-25"],
+        ),
+        (
+            "I moved to Linz on Sat.",
+            &["lives_in Linz 2023-05-06..∞", "moved_to Linz 2023-05-06..2023-05-07"],
+        ),
+    ]);
+}
+
+#[test]
+fn another_clause_says_nothing_of_a_second_job() {
+    assert_told(&[
+        (
+            "I also love tea and I work at Siemens.",
+            &["loves tea now..∞", "works_at Siemens now..∞"],
+        ),
+        ("I also work at Siemens.", &["works_at Siemens now..∞ ?"]),
+        ("I work at Siemens at the weekend.", &["works_at Siemens now..∞ ?"]),
+    ]);
+}
+
+#[test]
+fn a_left_out_subject_stands_behind_the_time() {
+    assert_told(&[(
+        "Yesterday adopted a cat named Minka.",
+        &["adopted Minka 2023-05-07..2023-05-08", "has_pet Minka 2023-05-07..∞"],
+    )]);
+    assert_none(&["Yesterday was a good day in Rome.", "Yesterday marked a year in Linz."]);
+}
+
+#[test]
+fn names_and_pronouns_of_another_sentence_are_no_part_of_this_one() {
+    assert_told(&[
+        ("When I worked at Siemens I cycled to work.", &["works_at Siemens -∞..now"]),
+        ("We named her Ada. She was born on 12 June.", &[]),
+        ("We named her Ada. She is 3 years old.", &[]),
+        ("I live in Linz rn.", &["lives_in Linz now..∞"]),
+        ("Happy new year!", &[]),
+        ("Happy Friday!", &[]),
+    ]);
+}
+
+#[test]
+fn what_is_over_or_yet_to_come_is_told_so() {
+    assert_told(&[
+        ("We decided to move to Linz.", &["plans_to move to Linz now..∞"]),
+        ("I planned to move to Linz.", &["plans_to move to Linz -∞..now"]),
+        ("I go by Ashley.", &["name Ashley now..∞"]),
+        ("I no longer go by Ashley.", &["name Ashley -∞..now"]),
+        ("I'm a former nurse.", &["works_as nurse -∞..now"]),
+        ("I'm a nurse.", &["works_as nurse now..∞"]),
+        ("My wife Anna passed two years ago.", &["married_to Anna -∞..2022-01-01"]),
+    ]);
+}

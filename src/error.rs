@@ -121,6 +121,14 @@ impl Diagnostic {
         self
     }
 
+    /// With the known name that was probably meant as its help; without one, with another help.
+    pub(crate) fn meant(self, near: Option<&str>, otherwise: impl Into<String>) -> Self {
+        match near {
+            Some(near) => self.help(format!("did you mean {near}?")),
+            None => self.help(otherwise),
+        }
+    }
+
     pub(crate) fn with_text(mut self, text: &str) -> Self {
         if self.text.is_empty() {
             text.clone_into(&mut self.text);

@@ -3,8 +3,12 @@
 
 use std::collections::BTreeMap;
 
+use engraph_grammar::ast::Span;
+use engraph_grammar::closest;
 use engraph_storage::Reader;
-use engraph_storage::graph::{Cardinality, NodeRecord, Value};
+use engraph_storage::graph::{Cardinality, Intent, NodeRecord, Value};
+
+use crate::error::Diagnostic;
 
 /// What every node has.
 pub(crate) const NODE_PROPERTIES: [&str; 3] = ["key", "label", "aliases"];
@@ -28,6 +32,16 @@ pub(crate) const FACT_PROPERTIES: [&str; 16] = [
     "sources",
     "denied_by",
 ];
+
+/// The intent of that name; else the error that there is none.
+pub(crate) fn intent_named(name: &str, span: Span) -> std::result::Result<Intent, Diagnostic> {
+    Intent::parse(name).ok_or_else(|| {
+        let names = Intent::ALL.map(Intent::name);
+        let all = format!("write one of {}", names.join(", "));
+        let error = Diagnostic::at(span, format!("there is no intent `{name}`"));
+        error.meant(closest(name, names), all)
+    })
+}
 
 /// The labels of the layers of a memory, which name nothing in the world.
 pub(crate) const LAYERS: [&str; 7] = [TURN, SESSION, EPISODE, SEMANTIC, THEME, TOPIC, MENTION];

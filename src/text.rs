@@ -22,6 +22,12 @@ pub(crate) fn unaccented(name: &str) -> Cow<'_, str> {
     }
 }
 
+/// Bytes in hexadecimal.
+pub(crate) fn hex(bytes: &[u8]) -> String {
+    let digit = |half: u8| char::from_digit(u32::from(half), 16).unwrap_or('0');
+    bytes.iter().flat_map(|byte| [digit(byte >> 4), digit(byte & 15)]).collect()
+}
+
 /// Whether a question has no letter and no digit, and so asks for nothing.
 pub(crate) fn is_blank(question: &str) -> bool {
     !question.contains(char::is_alphanumeric)

@@ -148,10 +148,10 @@ impl Binder<'_> {
                 let known = catalog.rules().map(|rule| rule.name.as_str()).chain(families);
                 let message = format!("there is no rule or family of rules `{}`", name.text);
                 let warning = Diagnostic::at(name.span, message);
-                self.warnings.push(match closest(&name.text, known) {
-                    Some(known) => warning.help(format!("did you mean {known}?")),
-                    None => warning.help("SHOW RULES lists them; DEFINE RULE adds one"),
-                });
+                self.warnings.push(warning.meant(
+                    closest(&name.text, known),
+                    "SHOW RULES lists them; DEFINE RULE adds one",
+                ));
             }
         }
         Ok(rules)

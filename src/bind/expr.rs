@@ -348,9 +348,5 @@ fn unknown_function(name: &str, span: Span) -> crate::Error {
     }
     let known = functions::names().chain(aggregates_names()).chain(["now"]);
     let error = Diagnostic::at(span, format!("there is no function `{name}`"));
-    match closest(name, known) {
-        Some(known) => error.help(format!("did you mean {known}?")),
-        None => error.help("SHOW FUNCTIONS lists them"),
-    }
-    .bind()
+    error.meant(closest(name, known), "SHOW FUNCTIONS lists them").bind()
 }

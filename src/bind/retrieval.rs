@@ -409,9 +409,5 @@ fn boost(name: &ast::Name) -> Result<Boost> {
 fn unknown_boost(name: &str, span: Span) -> crate::Error {
     let names = Boost::ALL.map(Boost::name);
     let error = Diagnostic::at(span, format!("there is no boost `{name}`"));
-    match closest(name, names) {
-        Some(known) => error.help(format!("did you mean {known}?")),
-        None => error.help(format!("write one of {}", names.join(", "))),
-    }
-    .bind()
+    error.meant(closest(name, names), format!("write one of {}", names.join(", "))).bind()
 }

@@ -1,13 +1,13 @@
 //! The time, confidence and intent clauses to a scope.
 
 use engraph_grammar::ast::{self, ExprKind as Ast, Span};
-use engraph_grammar::closest;
 use engraph_storage::graph::{Intent, Time};
 
 use crate::bind::{Binder, Place};
 use crate::cell::{Cell, Row};
 use crate::error::{Diagnostic, Result};
 use crate::exec::{eval, scope};
+use crate::graph_names::intent_named;
 use crate::plan::expr::{Expr, ExprKind};
 use crate::plan::scope::{Scope, SystemTime, Times, ValidTime};
 
@@ -132,13 +132,5 @@ impl Binder<'_> {
 
 /// The intent of that name.
 pub(crate) fn intent(name: &ast::Name) -> Result<Intent> {
-    Intent::parse(&name.text).ok_or_else(|| {
-        let names = Intent::ALL.map(Intent::name);
-        let error = Diagnostic::at(name.span, format!("there is no intent `{}`", name.text));
-        match closest(&name.text, names) {
-            Some(known) => error.help(format!("did you mean {known}?")),
-            None => error.help(format!("write one of {}", names.join(", "))),
-        }
-        .bind()
-    })
+    intent_named(&name.text, name.span).map_err(Diagnostic::bind)
 }

@@ -139,10 +139,8 @@ pub(super) fn recipe(db: &Engraph, name: &str) -> Result<Recipe> {
         let own = catalog.recipes().map(|recipe| recipe.name.as_str());
         let known: Vec<&str> = own.chain(recipes::BUILT_IN.iter().map(|one| one.0)).collect();
         let error = Diagnostic::new(format!("there is no recipe `{name}`"));
-        match closest(name, known.iter().copied()) {
-            Some(near) => error.help(format!("did you mean {near}?")),
-            None => error.help(format!("there are {}", known.join(", "))),
-        }
-        .bind()
+        error
+            .meant(closest(name, known.iter().copied()), format!("there are {}", known.join(", ")))
+            .bind()
     })
 }

@@ -66,9 +66,7 @@ impl Lineage {
     }
 
     fn hold(&self, bytes: usize, context: &Context<'_>) -> Result<()> {
-        let mut held = self.held.borrow_mut();
-        let before = held.bytes();
-        context.hold(&mut held, before.saturating_add(bytes))
+        context.hold_more(&mut self.held.borrow_mut(), bytes)
     }
 }
 

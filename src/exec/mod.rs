@@ -99,8 +99,7 @@ fn drain(input: &mut dyn Operator, context: &Context<'_>, held: &mut Held) -> Re
 
 /// Counts the memory of rows that are kept.
 fn hold(rows: &[Row], held: &mut Held, context: &Context<'_>) -> Result<()> {
-    let before = held.bytes();
-    context.hold(held, before.saturating_add(bytes(rows)))
+    context.hold_more(held, bytes(rows))
 }
 
 /// Roughly the bytes of rows.

@@ -4,13 +4,13 @@
 //! It reads no disk. What is the same for every row is looked at once, before the first row.
 
 use engraph_grammar::ast::Span;
-use engraph_grammar::closest;
 use engraph_storage::graph::{EdgeFilter, Intent, Interval, SystemScope, Time, ValidScope};
 
 use crate::cell::{Cell, Row};
 use crate::context::Context;
 use crate::error::{Diagnostic, Error, Result};
 use crate::exec::eval;
+use crate::graph_names::intent_named;
 use crate::plan::expr::Expr;
 use crate::plan::scope::{Scope, SystemTime, ValidTime};
 use crate::time;
@@ -172,19 +172,10 @@ pub(crate) fn preferred(expr: &Expr, row: &Row, context: &Context<'_>) -> Result
 }
 
 fn intent(name: Cell, span: Span) -> Result<Intent> {
-    let names = Intent::ALL.map(Intent::name);
-    let error = match name {
-        Cell::String(name) => match Intent::parse(&name) {
-            Some(intent) => return Ok(intent),
-            None => {
-                let error = Diagnostic::at(span, format!("there is no intent `{name}`"));
-                match closest(&name, names) {
-                    Some(known) => return Err(error.help(format!("did you mean {known}?")).bind()),
-                    None => error,
-                }
-            }
-        },
-        other => Diagnostic::at(span, format!("expected an intent, found {}", other.kind())),
-    };
-    Err(error.help(format!("write one of {}", names.join(", "))).bind())
+    match name {
+        Cell::String(name) => intent_named(&name, span).map_err(Diagnostic::bind),
+        other => Err(Diagnostic::at(span, format!("expected an intent, found {}", other.kind()))
+            .help(format!("write one of {}", Intent::ALL.map(Intent::name).join(", ")))
+            .bind()),
+    }
 }

@@ -26,6 +26,7 @@ use super::definition::DefinitionLine;
 use super::names::{Ids, Names, Result, finite};
 use super::value::{End, Start, Stored};
 use crate::graph_names;
+use crate::text::hex;
 
 /// The version of the lines.
 pub(crate) const EXPORT: u32 = 1;
@@ -406,12 +407,6 @@ fn cardinality(name: &str) -> Result<Cardinality> {
 
 fn interval(Start(from): Start, End(to): End) -> Result<Interval> {
     Interval::new(from, to).ok_or_else(|| "an interval ends before it begins".to_owned())
-}
-
-/// Bytes in hexadecimal.
-fn hex(bytes: &[u8]) -> String {
-    let digit = |half: u8| char::from_digit(u32::from(half), 16).unwrap_or('0');
-    bytes.iter().flat_map(|byte| [digit(byte >> 4), digit(byte & 15)]).collect()
 }
 
 /// The bytes that [`hex`] wrote; none if it is something else.

@@ -15,7 +15,6 @@ pub(crate) mod line;
 pub(crate) mod names;
 mod value;
 
-use std::fmt::Write as _;
 use std::io::{BufWriter, Write};
 
 use engraph_storage::{FORMAT, Item, RECORD_BYTES_MAX, StorageError, Summary};
@@ -24,6 +23,7 @@ use sha2::{Digest, Sha256};
 
 use crate::database::Engraph;
 use crate::error::{Error, Result};
+use crate::text;
 use crate::time;
 use line::{EndLine, Header, Line};
 use names::Names;
@@ -110,20 +110,11 @@ impl<W: Write> Lines<W> {
 
     /// Writes the last line and gives the number of all.
     fn end(mut self) -> Result<u64> {
-        let sha256 = Some(hexadecimal(self.hash.clone()));
+        let sha256 = Some(text::hex(&self.hash.clone().finalize()));
         self.write(&Line::End(EndLine { lines: self.count, sha256 }))?;
         self.out.flush().map_err(Error::Export)?;
         Ok(self.count)
     }
-}
-
-/// A hash as text.
-pub(crate) fn hexadecimal(hash: Sha256) -> String {
-    hash.finalize().iter().fold(String::new(), |mut text, byte| {
-        // Writing to a string cannot fail.
-        write!(text, "{byte:02x}").unwrap_or_default();
-        text
-    })
 }
 
 /// How far an export has come, told by the ids that it passes: nodes, then facts, then embeddings

@@ -69,11 +69,9 @@ fn scored(call: &Call<'_>) -> Result<Cell> {
     let Some(scorer) = call.context.scorer(name)? else {
         let known = call.context.reader.catalog().scorers().map(|scorer| scorer.name.as_str());
         let error = call.fail(format!("there is no scorer `{name}`"));
-        return Err(match closest(name, known) {
-            Some(known) => error.help(format!("did you mean {known}?")),
-            None => error.help("SHOW SCORERS lists them; TRAIN SCORER adds one"),
-        }
-        .execute());
+        return Err(error
+            .meant(closest(name, known), "SHOW SCORERS lists them; TRAIN SCORER adds one")
+            .execute());
     };
     if let Some(other) = entries.keys().find(|key| !scorer.names().contains(key)) {
         let message = format!("the scorer was not trained on `{other}`");

@@ -3,11 +3,12 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use engraph_storage::graph::{Edge, Intent, Properties};
+use engraph_storage::graph::{Edge, Properties};
 
 use crate::cell::{Cell, Entries, PathRef};
-use crate::error::Result;
+use crate::error::{Diagnostic, Result};
 use crate::functions::{Call, Function, count};
+use crate::graph_names::intent_named;
 use crate::neural::dot;
 
 pub(super) const TABLE: &[Function] = &[
@@ -96,12 +97,7 @@ fn other_intents(call: &Call<'_>) -> Result<Cell> {
         let message = format!("INTENT ~ takes the name of an intent, not {}", named.kind());
         return Err(call.fail(message).execute());
     };
-    let intent = Intent::parse(name).ok_or_else(|| {
-        let names = Intent::ALL.map(Intent::name).join(", ");
-        call.fail(format!("there is no intent `{name}`"))
-            .help(format!("there are {names}"))
-            .execute()
-    })?;
+    let intent = intent_named(name, call.span).map_err(Diagnostic::execute)?;
     let other = |cell: &Cell| match cell {
         Cell::Fact(edge) => usize::from(edge.intent != intent),
         Cell::List(items) => items

@@ -129,11 +129,9 @@ fn from_map(call: &Call<'_>, entries: &BTreeMap<String, Cell>) -> Result<Cell> {
             }
             (None, _) => {
                 let error = call.fail(format!("an instant has no `{name}`"));
-                return Err(match closest(name, time::FIELDS.iter().copied()) {
-                    Some(known) => error.help(format!("did you mean {known}?")),
-                    None => error.help(FIELDS_HELP),
-                }
-                .execute());
+                return Err(error
+                    .meant(closest(name, time::FIELDS.iter().copied()), FIELDS_HELP)
+                    .execute());
             }
         }
     }

@@ -114,11 +114,9 @@ fn from_map(call: &Call<'_>, entries: &BTreeMap<String, Cell>) -> Result<Cell> {
         let Some((_, unit)) = UNITS.iter().find(|unit| unit.0.eq_ignore_ascii_case(name)) else {
             let error = call.fail(format!("a duration has no `{name}`"));
             let names = UNITS.map(|unit| unit.0);
-            return Err(match closest(name, names) {
-                Some(known) => error.help(format!("did you mean {known}?")),
-                None => error.help(format!("it has {}", names.join(", "))),
-            }
-            .execute());
+            return Err(error
+                .meant(closest(name, names), format!("it has {}", names.join(", ")))
+                .execute());
         };
         let part = match cell {
             Cell::Null => return Ok(Cell::Null),

@@ -13,7 +13,7 @@ use crate::import::bulk::{self, Row};
 use crate::import::facts::{checked_key, confidence, instant, intent, validity};
 use crate::import::partial_date::period;
 use crate::import::rows::{Fields, Rows};
-use crate::import::{Progress, Refused, Report, file_name};
+use crate::import::{Progress, Refused, Report, failed, file_name};
 
 /// Columns that a table may have; the first three must be there. A row is read in this order.
 const COLUMNS: [&str; 10] = [
@@ -84,8 +84,7 @@ pub fn csv(
     options: &CsvOptions,
     progress: Progress<'_>,
 ) -> Result<Report> {
-    let failed =
-        |error: &dyn std::fmt::Display| Error::Import(format!("{}: {error}", file.display()));
+    let failed = |error: &dyn std::fmt::Display| failed(file, error);
     if !options.delimiter.is_ascii() || b"\"\r\n".contains(&options.delimiter) {
         return Err(failed(&"a delimiter is an ASCII character, and no quote or end of a line"));
     }
@@ -190,7 +189,7 @@ fn trimmed(text: &str) -> &str {
 /// Names by id; angle brackets around a name are left out.
 fn lookup(file: Option<&Path>, options: &CsvOptions) -> Result<Option<HashMap<String, String>>> {
     let Some(file) = file else { return Ok(None) };
-    let failed = |error| Error::Import(format!("{}: {error}", file.display()));
+    let failed = |error| failed(file, error);
     let bytes = File::open(file).map_err(failed)?;
     let mut rows = Rows::new(bytes, options.delimiter, has_quotes(options));
     let mut names = HashMap::new();

@@ -19,7 +19,7 @@ use serde_json::{Map, Value as Json};
 use crate::database::Engraph;
 use crate::error::{Error, Result};
 use crate::graph_names::{ABOUT, DERIVED_FROM, SEMANTIC, SESSION, TURN};
-use crate::import::{Line, Progress, Report, remember, store};
+use crate::import::{Line, Progress, Report, failed, remember, store};
 use crate::time;
 use crate::write::observe::HeardTurn;
 use crate::write::{FactInput, Input, NodeInput};
@@ -59,8 +59,7 @@ pub fn locomo(
     with_observations: bool,
     progress: Progress<'_>,
 ) -> Result<Report> {
-    let failed =
-        |error: &dyn std::fmt::Display| Error::Import(format!("{}: {error}", file.display()));
+    let failed = |error: &dyn std::fmt::Display| failed(file, error);
     let text = std::fs::read_to_string(file).map_err(|error| failed(&error))?;
     let text = text.trim_start_matches('\u{feff}');
     let mut samples: Vec<Sample> = serde_json::from_str(text).map_err(|error| failed(&error))?;
@@ -139,8 +138,10 @@ impl<'s> Conversation<'s> {
                 .map_err(|error| format!("{} {session}: {error}", self.sample.sample_id))?;
             let at = self.time_of(&session)?;
             self.ids.extend(turns.iter().map(|turn| turn.dia_id.clone()));
-            lines.push(accepted(self.session(&session, at)));
-            lines.extend(turns.into_iter().map(|turn| accepted(self.turn(&session, at, turn))));
+            lines.push(Line::accepted(self.session(&session, at)));
+            lines.extend(
+                turns.into_iter().map(|turn| Line::accepted(self.turn(&session, at, turn))),
+            );
         }
         Ok(lines)
     }
@@ -290,8 +291,4 @@ fn fact(
 ) -> Input {
     let valid = Interval { from, to: Interval::MAX };
     Input::Fact(Box::new(FactInput::certain(head, relation, tail, valid, sources)))
-}
-
-fn accepted(input: Input) -> Line {
-    Line { number: 0, done: 0, inputs: Ok(vec![input]) }
 }

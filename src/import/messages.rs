@@ -18,13 +18,14 @@ use serde::de::IgnoredAny;
 use serde_json::{Map, Value as Json};
 
 use crate::database::Engraph;
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::graph_names::{UTC_OFFSET, is_machine};
 use crate::import::facts::key;
 use crate::import::said_at::{NAMES, SECOND, take_time};
 use crate::import::turns::{names, nobody, take};
 use crate::import::{
-    LINE_BYTES_MAX, Line, Lines, Progress, Refused, Report, SKIPPED, UNDATED, property, remember,
+    LINE_BYTES_MAX, Line, Lines, Progress, Refused, Report, SKIPPED, UNDATED, failed, property,
+    remember,
 };
 use crate::time;
 use crate::write::Input;
@@ -78,15 +79,14 @@ const PROPERTIES_MAX: usize = 32;
 /// [`Error::Neural`] if no model is installed to embed the texts,
 /// [`Error::Storage`] if the disk refuses. The batches before it stay.
 pub fn messages(db: &Engraph, file: &Path, progress: Progress<'_>) -> Result<Report> {
-    let failed =
-        |error: &dyn std::fmt::Display| Error::Import(format!("{}: {error}", file.display()));
+    let failed = |error: &dyn std::fmt::Display| failed(file, error);
     // The first line is looked at whole, before it is known whether the file is one value.
     let (mut lines, total) = Lines::with_buffer(file, LINE_BYTES_MAX)?;
     let left_out = Mutex::default();
     let mut lists = Lists::new(file, &left_out);
     let mut report = if spans_lines(&mut lines.reader).map_err(|error| failed(&error))? {
         let inputs = lists.document(&mut lines.reader).map_err(|error| failed(&error))?;
-        remember(db, inputs.into_iter().map(accepted), total, progress)?
+        remember(db, inputs.into_iter().map(Line::accepted).map(Ok), total, progress)?
     } else {
         let line = |text: &str, _: &str, number| lists.line(text, number);
         remember(db, lines.map(line), total, progress)?
@@ -109,10 +109,6 @@ fn spans_lines(reader: &mut BufReader<File>) -> std::io::Result<bool> {
     let Some(end) = begin.iter().position(|byte| *byte == b'\n') else { return Ok(false) };
     let first = serde_json::from_slice::<IgnoredAny>(&begin[..end]);
     Ok(first.is_err_and(|error| error.is_eof()))
-}
-
-fn accepted(input: Input) -> Result<Line> {
-    Ok(Line { number: 0, done: 0, inputs: Ok(vec![input]) })
 }
 
 /// What became no turn.

@@ -124,6 +124,13 @@ struct Line {
     inputs: std::result::Result<Vec<Input>, String>,
 }
 
+impl Line {
+    /// One input of a file that is read whole.
+    fn accepted(input: Input) -> Self {
+        Self { number: 0, done: 0, inputs: Ok(vec![input]) }
+    }
+}
+
 /// Inputs that have their embeddings.
 struct Batch {
     inputs: Vec<Input>,
@@ -321,7 +328,7 @@ impl Lines {
 
     /// The same with so many bytes before them, which may be looked at without being taken.
     fn with_buffer(file: &Path, bytes: usize) -> Result<(Self, u64)> {
-        let failed = |error: std::io::Error| Error::Import(format!("{}: {error}", file.display()));
+        let failed = |error: std::io::Error| failed(file, error);
         let opened = File::open(file).map_err(failed)?;
         let total = opened.metadata().map_err(failed)?.len();
         let mut reader = BufReader::with_capacity(bytes, opened);
@@ -429,4 +436,9 @@ fn check_object(line: &str) -> std::result::Result<(), String> {
         }
         false => Ok(()),
     }
+}
+
+/// A file cannot be imported.
+fn failed(file: &Path, reason: impl std::fmt::Display) -> Error {
+    Error::Import(format!("{}: {reason}", file.display()))
 }

@@ -18,11 +18,12 @@ use serde::de::DeserializeOwned;
 use sha2::{Digest, Sha256};
 
 use crate::error::{Error, Result};
+use crate::export::LINE_BYTES_MAX;
 use crate::export::line::{EXPORT, EndLine, Header, Line};
 use crate::export::names::Ids;
-use crate::export::{LINE_BYTES_MAX, hexadecimal};
 use crate::import::rows::BYTE_ORDER_MARK;
-use crate::import::{Progress, Report};
+use crate::import::{Progress, Report, failed};
+use crate::text;
 
 /// How an export begins.
 pub(super) const BEGINNING: &[u8] = br#"{"engraph_export""#;
@@ -198,7 +199,8 @@ impl<'f> Lines<'f> {
                 end.lines
             )));
         }
-        if end.sha256.as_ref().is_some_and(|hash| *hash != hexadecimal(self.hash.clone())) {
+        if end.sha256.as_ref().is_some_and(|hash| *hash != text::hex(&self.hash.clone().finalize()))
+        {
             return Err(failed(
                 self.file,
                 "it is not what was exported, for its lines have another SHA-256 than the last one \
@@ -210,8 +212,4 @@ impl<'f> Lines<'f> {
             false => Ok(()),
         }
     }
-}
-
-fn failed(file: &Path, reason: impl std::fmt::Display) -> Error {
-    Error::Import(format!("{}: {reason}", file.display()))
 }

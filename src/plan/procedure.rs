@@ -48,11 +48,12 @@ impl Signature {
         let known = || NETWORK_OPTIONS.iter().chain(self.options).copied();
         let Some(name) = names.find(|name| !known().any(|own| own == *name)) else { return Ok(()) };
         let error = Diagnostic::at(span, format!("{} has no option `{name}`", self.name));
-        Err(match closest(name, known()) {
-            Some(known) => error.help(format!("did you mean {known}?")),
-            None => error.help(format!("it has {}", known().collect::<Vec<_>>().join(", "))),
-        }
-        .bind())
+        Err(error
+            .meant(
+                closest(name, known()),
+                format!("it has {}", known().collect::<Vec<_>>().join(", ")),
+            )
+            .bind())
     }
 }
 

@@ -80,11 +80,12 @@ pub(crate) fn text<'c>(name: &str, span: Span, catalog: &'c Catalog) -> Result<&
     }
     built_in(name).ok_or_else(|| {
         let error = Diagnostic::at(span, format!("there is no recipe `{name}`"));
-        match closest(name, names(catalog)) {
-            Some(known) => error.help(format!("did you mean {known}?")),
-            None => error.help("SHOW RECIPES lists them; DEFINE RECIPE name AS ... adds one"),
-        }
-        .bind()
+        error
+            .meant(
+                closest(name, names(catalog)),
+                "SHOW RECIPES lists them; DEFINE RECIPE name AS ... adds one",
+            )
+            .bind()
     })
 }
 

@@ -251,8 +251,7 @@ fn examples(query: &BoundQuery, label: usize, context: &Context<'_>) -> Result<E
         examples.labels.push(numbers.remove(label));
         examples.rows.push(numbers);
         context.rows(examples.rows.len())?;
-        let before = held.bytes();
-        context.hold(&mut held, before.saturating_add(columns.len() * size_of::<f32>()))
+        context.hold_more(&mut held, columns.len() * size_of::<f32>())
     })?;
     Ok(examples)
 }

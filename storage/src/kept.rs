@@ -22,14 +22,10 @@ use crate::graph::{NodeId, NodeRecord, PropertyId, Side, Time};
 use crate::key;
 use crate::numbers::Numbers;
 use crate::overlay::Overlay;
-use crate::shelf::Shelf;
+use crate::shelf::{ENTRY_BESIDE, ENTRY_LEAST, Shelf};
 
 /// Bytes of the counts in front of what is shared.
 const COUNTS: usize = 16;
-/// Bytes of an entry beside what it holds.
-const OVERHEAD: u64 = 96;
-/// Entries are at least about so large, which says how many there may be.
-const ENTRY_BYTES: usize = 256;
 
 /// A node.
 #[derive(Clone)]
@@ -62,7 +58,7 @@ struct Weight;
 
 impl<K, T> Weighter<K, Since<T>> for Weight {
     fn weight(&self, _: &K, kept: &Since<T>) -> u64 {
-        kept.bytes.saturating_add(OVERHEAD)
+        kept.bytes.saturating_add(ENTRY_BESIDE as u64)
     }
 }
 
@@ -242,7 +238,7 @@ fn number_of(node: NodeId, side: Side) -> u64 {
 }
 
 fn cache<K: Eq + std::hash::Hash + Clone, T: Clone>(bytes: usize) -> Kept<K, T> {
-    Cache::with_weighter(bytes / ENTRY_BYTES, bytes as u64, Weight)
+    Cache::with_weighter(bytes / ENTRY_LEAST, bytes as u64, Weight)
 }
 
 fn held<T>(kept: Option<Since<T>>, now: Time) -> Option<T> {

@@ -16,9 +16,9 @@ use crate::graph::Time;
 /// Places of a page.
 const PAGE: usize = 256;
 /// Bytes of an entry of the cache beside what it holds.
-const ENTRY_BYTES: usize = 96;
+pub(crate) const ENTRY_BESIDE: usize = 96;
 /// Entries of the cache are at least about so large, which says how many there may be.
-const ENTRY_LEAST: usize = 256;
+pub(crate) const ENTRY_LEAST: usize = 256;
 
 /// See the module.
 pub(crate) struct Shelf<T> {
@@ -54,7 +54,7 @@ struct Weight<T>(fn(&T) -> usize);
 
 impl<T> Weighter<u64, Held<T>> for Weight<T> {
     fn weight(&self, _: &u64, held: &Held<T>) -> u64 {
-        ((self.0)(&held.what) + ENTRY_BYTES) as u64
+        ((self.0)(&held.what) + ENTRY_BESIDE) as u64
     }
 }
 

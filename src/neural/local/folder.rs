@@ -18,6 +18,7 @@ use sha2::{Digest, Sha256};
 
 use super::NeuralError;
 use super::config::Config;
+use crate::text;
 
 /// The file of the weights inside a model's folder.
 pub(super) const WEIGHTS: &str = "model.safetensors";
@@ -76,7 +77,7 @@ pub(super) fn read_tokenizer(folder: &Path) -> Result<Vec<u8>, NeuralError> {
 /// The first 12 hex digits of the SHA-256 of a file's bytes, which stand for them in an id.
 pub(super) fn short_hash(bytes: &[u8]) -> String {
     let hash = Sha256::digest(bytes);
-    hash.iter().take(ID_HASH_BYTES).map(|byte| format!("{byte:02x}")).collect()
+    text::hex(&hash[..ID_HASH_BYTES])
 }
 
 /// The name of a folder, which is the name of the model in it.

@@ -49,6 +49,7 @@ use super::beams::Beams;
 use super::folder::{self, damaged, first_line, guarded};
 use super::keys::{KeyModel, KeyWriter, Logits};
 use super::{NeuralError, cut};
+use crate::text;
 
 /// What the model reads before the question. A key follows after `Key:` and a space, and a line
 /// ends it.
@@ -241,5 +242,5 @@ fn log_sum_exp(scores: impl Iterator<Item = f32> + Clone) -> f32 {
 
 fn short_hash(weights: &str, tokenizer: &[u8]) -> String {
     let hash = Sha256::new().chain_update(weights).chain_update(tokenizer).finalize();
-    hash.iter().take(6).map(|byte| format!("{byte:02x}")).collect()
+    text::hex(&hash[..6])
 }

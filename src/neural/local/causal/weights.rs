@@ -23,6 +23,7 @@ use super::gguf::{self, Metadata};
 use super::place::Place;
 use crate::neural::NeuralError;
 use crate::neural::local::folder::{self, damaged, first_line, guarded};
+use crate::text;
 
 /// Which files hold which tensors.
 const INDEX: &str = "model.safetensors.index.json";
@@ -152,7 +153,7 @@ impl Weights {
     /// The first bytes of the SHA-256 of all that was read, in hexadecimal.
     pub(super) fn hash(self) -> String {
         let hash = self.hash.finalize();
-        hash.iter().take(6).map(|byte| format!("{byte:02x}")).collect()
+        text::hex(&hash[..6])
     }
 
     /// The file that the model is named after.

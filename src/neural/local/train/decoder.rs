@@ -19,6 +19,7 @@ use crate::neural::local::beams::Beams;
 use crate::neural::local::folder::{first_line, guarded};
 use crate::neural::{Embedder, KeyModel, KeyWriter, Logits, NeuralError};
 use crate::random::SplitMix64;
+use crate::text;
 
 /// The most pairs that are learned from.
 const PAIRS_MAX: usize = 1_000_000;
@@ -103,8 +104,7 @@ impl KeyDecoder {
             return Err("a weight is too large".to_string());
         }
         let hash = Sha256::digest(decoder.bytes(&numbers));
-        let hash: String = hash.iter().take(6).map(|byte| format!("{byte:02x}")).collect();
-        decoder.id = format!("decoder:{hash}");
+        decoder.id = format!("decoder:{}", text::hex(&hash[..6]));
         Ok(decoder)
     }
 

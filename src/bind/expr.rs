@@ -6,7 +6,7 @@ use engraph_grammar::ast::{self, BinaryOp, ExprKind as Ast, Literal, Span};
 use engraph_grammar::closest;
 
 use crate::bind::scope::Kind;
-use crate::bind::{Binder, aggregates_names, unknown};
+use crate::bind::{Binder, unknown};
 use crate::cell::{Cell, Row};
 use crate::error::{Diagnostic, Result};
 use crate::exec::eval;
@@ -349,4 +349,9 @@ fn unknown_function(name: &str, span: Span) -> crate::Error {
     let known = functions::names().chain(aggregates_names()).chain(["now"]);
     let error = Diagnostic::at(span, format!("there is no function `{name}`"));
     error.meant(closest(name, known), "SHOW FUNCTIONS lists them").bind()
+}
+
+/// The names of the aggregates.
+fn aggregates_names() -> impl Iterator<Item = &'static str> {
+    AggregateFunction::TABLE.iter().map(|row| row.0)
 }

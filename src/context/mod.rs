@@ -5,6 +5,7 @@ pub(crate) mod derived;
 pub(crate) mod held;
 pub(crate) mod limits;
 pub(crate) mod lineage;
+mod models;
 mod nearest;
 pub(crate) mod run;
 mod sorted;
@@ -12,7 +13,6 @@ mod whole;
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
-use std::time::Duration;
 
 use engraph_grammar::ast::Span;
 use engraph_grammar::closest;
@@ -20,7 +20,7 @@ use engraph_storage::graph::{
     self, Belief, Edge, FactId, Intent, Interval, LabelId, NodeId, NodeRecord, RelationId,
     SystemScope, Time, VersionRecord,
 };
-use engraph_storage::{CONCEPT, Reader, StorageError};
+use engraph_storage::{Reader, StorageError};
 
 use self::derived::{Derivation, FIRST, is_derived};
 use self::held::Held;
@@ -29,14 +29,11 @@ use self::run::Run;
 use crate::cell::{Cell, NodeRef, PathRef};
 use crate::error::{Diagnostic, Result};
 use crate::indexes::{Indexes, ReadNames};
-use crate::models::{Models, Question};
-use crate::neural::{KeyModel, NeuralError, Scorer, TokenVectors};
+use crate::models::Models;
 use crate::retrieval::anchor::Name;
-use crate::retrieval::evaluate::{Evaluator, PathText, VectorEvaluator};
+use crate::retrieval::evaluate::PathText;
 use crate::retrieval::rules::Derived;
 use crate::rows::{Params, Value};
-use crate::schema::{Asking, By, Generated, free_keys};
-use crate::signals::TurnIndex;
 use crate::text;
 
 pub(crate) use self::blocks::blocks;
@@ -124,27 +121,6 @@ impl<'c> Context<'c> {
     /// Bytes that are looked through or copied, which takes time; an error if it is up.
     pub(crate) fn passed(&self, bytes: usize) -> Result<()> {
         self.run.passed(bytes)
-    }
-
-    /// The embeddings of texts, unless time is up.
-    pub(crate) fn embed(&self, texts: &[&str]) -> Result<Vec<Arc<[f32]>>> {
-        let mut vectors = Vec::with_capacity(texts.len());
-        for block in blocks(texts, |text| text.len()) {
-            vectors.extend(self.asking(block.len(), || Ok(self.models.embed(block)?))?);
-        }
-        Ok(vectors)
-    }
-
-    /// Asks a model, unless time is up, and counts what it is asked.
-    pub(crate) fn asking<T>(&self, texts: usize, ask: impl FnOnce() -> Result<T>) -> Result<T> {
-        self.work(texts)?;
-        self.run.in_time()?;
-        self.run.asking(texts, ask)
-    }
-
-    /// Counts what a model was asked that counts its calls itself, each with one text.
-    pub(crate) fn asked(&self, calls: u64, time: Duration) {
-        self.run.asked(calls, calls, time);
     }
 
     /// An error if an operator would hold too many rows.
@@ -327,122 +303,6 @@ impl<'c> Context<'c> {
     /// The names of all nodes of these labels, kept for the next time.
     pub(crate) fn names(&self, labels: &[LabelId], read: ReadNames<'_>) -> Result<Arc<Vec<Name>>> {
         self.indexes.names(labels, self.reader, read)
-    }
-
-    /// The nodes whose keys are written for a question, the likeliest first: by a model, or by how
-    /// near they are in meaning.
-    pub(crate) fn generate(
-        &self,
-        question: &str,
-        beams: usize,
-        model: Option<(&str, &dyn KeyModel)>,
-        system: SystemScope,
-        accept: Option<&dyn Fn(NodeId) -> Result<bool>>,
-    ) -> Result<Vec<Generated>> {
-        let embed = |texts: &[&str]| self.embed(texts);
-        let label = self.reader.catalog().label(CONCEPT);
-        let changes = |time| self.indexes.changed_concepts(label, time);
-        let reader = self.reader;
-        let asking =
-            |accept, by| Asking { reader, system, question, beams, accept, changes: &changes, by };
-        let Some((tokenizer, model)) = model else {
-            let embedder = self.models.embedder()?;
-            let by = By::Meaning { embedder: embedder.id(), embed: &embed };
-            return self.indexes.schemas.generate(&asking(accept, by));
-        };
-        // Each step of the search asks which keys count, and so how much time is left.
-        let timely = |node| {
-            self.run.in_time()?;
-            accept.map_or(Ok(true), |accept| accept(node))
-        };
-        let by = By::Model { model, tokenizer };
-        self.asking(1, || self.indexes.schemas.generate(&asking(Some(&timely), by)))
-    }
-
-    /// The keys that a model writes for a question without the schema, the likeliest first.
-    pub(crate) fn free_keys(
-        &self,
-        model: &dyn KeyModel,
-        question: &str,
-        beams: usize,
-    ) -> Result<Vec<String>> {
-        self.asking(1, || free_keys(model, question, beams, &|| self.in_time()))
-    }
-
-    /// Counts nodes at the ends of paths that were judged.
-    pub(crate) fn visited(&self, nodes: &BTreeSet<NodeId>) {
-        self.run.visited(nodes.len());
-    }
-
-    /// The scorer of that name.
-    pub(crate) fn scorer(&self, name: &str) -> Result<Option<Arc<Scorer>>> {
-        if let Some(scorer) = self.run.held_scorer(name) {
-            return Ok(Some(scorer));
-        }
-        let Some(held) = self.reader.catalog().scorers().find(|one| one.name == name) else {
-            return Ok(None);
-        };
-        let scorer = Arc::new(Scorer::from_bytes(&held.bytes)?);
-        self.run.hold_scorer(name, Arc::clone(&scorer));
-        Ok(Some(scorer))
-    }
-
-    /// The vector of a question.
-    pub(crate) fn question_vector(&self, text: &str) -> Result<Arc<[f32]>> {
-        if let Some(vector) = self.run.held_question(text) {
-            return Ok(vector);
-        }
-        let vector = self.asking(1, || Ok(self.models.question_vector(text)?))?;
-        self.run.hold_question(text, Arc::clone(&vector));
-        Ok(vector)
-    }
-
-    /// The vector of a question, and those of its tokens if the model has such.
-    pub(crate) fn embed_question(&self, text: &str) -> Result<Question> {
-        self.asking(1, || Ok(self.models.embed_question(text)?))
-    }
-
-    /// The vectors of the tokens of texts, if the model has such.
-    pub(crate) fn embed_tokens(&self, texts: &[&str]) -> Result<Option<Vec<Arc<TokenVectors>>>> {
-        let mut vectors = Vec::with_capacity(texts.len());
-        for block in blocks(texts, |text| text.len()) {
-            match self.asking(block.len(), || Ok(self.models.embed_tokens(block)?))? {
-                Some(block) => vectors.extend(block),
-                None => return Ok(None),
-            }
-        }
-        Ok(Some(vectors))
-    }
-
-    /// The stored codes of the tokens of a node, if that is their stamp: of a text, and of a model.
-    pub(crate) fn token_codes(
-        &self,
-        label: LabelId,
-        node: NodeId,
-        stamp: u64,
-    ) -> Result<Option<Vec<u8>>> {
-        let Some(held) = self.reader.token_codes(label, node)? else { return Ok(None) };
-        Ok((held.stamp == stamp).then_some(held.bits))
-    }
-
-    /// The turns of a label with their words.
-    pub(crate) fn turns(&self, label: LabelId, system: SystemScope) -> Result<Arc<TurnIndex>> {
-        self.indexes.turns(label, self.reader, system)
-    }
-
-    /// Asks the evaluator of paths, and counts the paths.
-    pub(crate) fn judge(
-        &self,
-        paths: usize,
-        ask: impl FnOnce(&dyn Evaluator) -> std::result::Result<Vec<f32>, NeuralError>,
-    ) -> Result<Vec<f32>> {
-        self.asking(paths, || {
-            if let Some(evaluator) = self.models.evaluator() {
-                return Ok(ask(evaluator)?);
-            }
-            let embed = |texts: &[&str]| self.models.embed(texts);
-            Ok(ask(&VectorEvaluator::new(embed, self.stores_the_same()?))?)
-        })
     }
 
     /// What is embedded of a node: its text with the speaker and the caption, if it has a text.

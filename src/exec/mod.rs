@@ -37,7 +37,6 @@ pub(crate) mod subquery;
 mod union;
 mod unwind;
 mod walk;
-mod walk_frontier;
 mod weighed;
 
 use crate::cell::{Cell, Row};

@@ -4,22 +4,22 @@
 //! best first. Costs are never negative and confidences never above 1, so a path only gets worse
 //! by going on, and what is found first is best (Dijkstra 1959).
 
+mod frontier;
 mod pruned;
+mod searching;
 
-use std::collections::{BinaryHeap, HashMap, VecDeque};
 use std::sync::Arc;
 
-use engraph_storage::graph::{Edge, EdgeFilter, FactId, Interval, NodeId, ValidScope};
+use engraph_storage::graph::{Edge, Interval, NodeId};
 
-use self::pruned::{Place, Seen, may_turn};
+use self::frontier::{Frontier, Ranked, Visit};
+use self::searching::Searching;
 use crate::cell::{Cell, NodeRef, PathRef, Row};
 use crate::context::Context;
-use crate::context::held::Held;
 use crate::error::{Diagnostic, Result};
-use crate::exec::expand::{edges_of, met};
-use crate::exec::scope::{Scoped, floor_of};
-use crate::exec::walk_frontier::{Frontier, Ranked, Visit};
-use crate::exec::{CHUNK_ROWS, Chunk, Operator, Taken, amount, eval};
+use crate::exec::expand::edges_of;
+use crate::exec::scope::Scoped;
+use crate::exec::{CHUNK_ROWS, Chunk, Operator, Taken, eval};
 use crate::plan::{Mode, PathSearch, PathTime, Step, Walk};
 
 /// A product of confidences may come out a little smaller in another order of its factors.
@@ -34,114 +34,10 @@ pub(crate) struct WalkPaths {
     searching: Option<Searching>,
 }
 
-/// The walk from the node of one row.
-struct Searching {
-    row: Row,
-    start: NodeRef,
-    filters: Vec<EdgeFilter>,
-    /// Facts that the row holds already.
-    met: Vec<FactId>,
-    visits: Vec<Visit>,
-    frontier: Frontier,
-    /// The facts of all ways in the frontier.
-    ways: usize,
-    /// What was found of each last node: how many, and of how many lengths.
-    found: HashMap<NodeId, Found>,
-    /// The paths that have come to a place, where others need not be walked.
-    seen: HashMap<Place, Vec<Seen>>,
-    /// How many these are.
-    kept: usize,
-    /// Paths or lengths wanted of each last node.
-    count: usize,
-    /// Whether a fact can be followed back to where it was followed from.
-    turns: bool,
-    /// Paths still wanted of this row.
-    left: usize,
-    floor: f64,
-    held: Held,
-}
-
-#[derive(Default)]
-struct Found {
-    paths: usize,
-    lengths: usize,
-    longest: u32,
-}
-
 impl WalkPaths {
     pub(crate) fn new(input: Box<dyn Operator>, walk: Arc<Walk>) -> Self {
         let scopes = walk.legs.iter().map(|leg| Scoped::new(&leg.step.scope)).collect();
         Self { input: Taken::new(input), walk, scopes, searching: None }
-    }
-
-    fn begin(&mut self, row: Row, context: &Context<'_>) -> Result<Option<Searching>> {
-        let Some(first) = self.walk.legs.first() else { return Ok(None) };
-        let Cell::Node(start) = row[first.step.from] else { return Ok(None) };
-        let filters: Vec<EdgeFilter> = self
-            .scopes
-            .iter_mut()
-            .zip(&self.walk.legs)
-            .map(|(held, leg)| held.filter(&leg.step.scope, &row, context))
-            .collect::<Result<_>>()?;
-        let (count, left) = self.wanted(context)?;
-        let floor = match &self.walk.floor {
-            None => 0.0,
-            Some(floor) => floor_of(floor, &row, context)? * ROUNDING,
-        };
-        let window = match filters[0].valid {
-            ValidScope::Within(window) => window,
-            _ => Interval::ALL,
-        };
-        let root = Visit::root(start.id, window, first.step.against);
-        let frontier = self.frontier();
-        let met = met(&row, &self.walk.distinct_from);
-        let turns = self.walk.legs.iter().any(|leg| may_turn(&leg.step, context));
-        Ok(Some(Searching {
-            row,
-            start,
-            filters,
-            met,
-            visits: vec![root],
-            frontier,
-            ways: 0,
-            found: HashMap::new(),
-            seen: HashMap::new(),
-            kept: 0,
-            count,
-            turns,
-            left,
-            floor,
-            held: Held::default(),
-        }))
-    }
-
-    /// How many paths, groups or lengths of them a search gives, and of how many rows at most.
-    fn wanted(&self, context: &Context<'_>) -> Result<(usize, usize)> {
-        let count = match &self.walk.search {
-            PathSearch::All => usize::MAX,
-            PathSearch::Shortest(count)
-            | PathSearch::Groups(count)
-            | PathSearch::Cheapest(count, _) => amount(count, context)?,
-        };
-        let Some(cut) = &self.walk.most_confident else { return Ok((count, usize::MAX)) };
-        let number = |expr| amount(expr, context);
-        let skip = cut.skip.as_ref().map(number).transpose()?.unwrap_or(0);
-        let limit = cut.limit.as_ref().map(number).transpose()?.unwrap_or(usize::MAX);
-        Ok((count, skip.saturating_add(limit)))
-    }
-
-    /// What is gone on with next, beginning with the root.
-    fn frontier(&self) -> Frontier {
-        match (&self.walk.search, &self.walk.most_confident) {
-            (PathSearch::All, None) => Frontier::Last(vec![0]),
-            (PathSearch::Shortest(_) | PathSearch::Groups(_), _) => {
-                Frontier::First(VecDeque::from([0]))
-            }
-            _ => {
-                let root = Ranked { merit: f64::INFINITY, way: Vec::new(), visit: 0 };
-                Frontier::Best(BinaryHeap::from([root]))
-            }
-        }
     }
 
     /// Goes on with one path: gives its row if it is wanted, and finds its continuations. False
@@ -191,17 +87,6 @@ impl WalkPaths {
         }
         self.hold(searching, context)?;
         Ok(true)
-    }
-
-    /// Counts what a search has in memory.
-    fn hold(&self, searching: &mut Searching, context: &Context<'_>) -> Result<()> {
-        let bytes = searching.visits.len() * (size_of::<Visit>() + 8)
-            + searching.frontier.len() * size_of::<Ranked>()
-            + searching.ways * size_of::<u32>()
-            + searching.kept * size_of::<(Place, Seen)>()
-            + searching.found.len() * size_of::<(NodeId, Found)>();
-        context.hold(&mut searching.held, bytes)?;
-        context.rows(searching.visits.len() / 8)
     }
 
     /// A SIMPLE path that has come back to its first node ends there.

@@ -3,7 +3,8 @@
 
 use engraph_storage::graph::{FactId, Interval, NodeId, RelationId, Time};
 
-use super::{Searching, WalkPaths};
+use super::WalkPaths;
+use super::searching::Searching;
 use crate::cell::Cell;
 use crate::context::Context;
 use crate::plan::{Mode, PathSearch, PathTime, Step};

@@ -140,6 +140,7 @@ const MENDS: &[Mend] = &[
     mend("VALID", "", "FROM", "write VALID FROM t TO u"),
     // Operators and literals.
     mend("=", "=", "", "MemQL writes `=` for `==`"),
+    mend("*", "*", "", "MemQL writes `^` for `**`"),
     mend("=", ">", "", "MemQL writes `>=` for `=>`"),
     mend("=", "<", "", "MemQL writes `<=` for `=<`"),
     mend("", ":=", "", "MemQL writes `=` for `:=`"),
@@ -230,7 +231,12 @@ const MENDS: &[Mend] = &[
     mend("DROP", "TABLE", "", "a label goes with its nodes: MATCH (n:Label) FORGET n"),
     mend("DROP", "LABEL", "", "a label goes with its nodes: MATCH (n:Label) FORGET n"),
     mend("TURN", "$", "", "write TURN {speaker: $who, at: now(), text: $text}"),
-    mend("DROP", "RELATION", "", "forget its facts: MATCH ()-[f:relation]->() FORGET f"),
+    mend(
+        "DROP",
+        "RELATION",
+        "",
+        "the name of a relation stays; DEFINE RELATION changes its rule, and its facts go by MATCH ()-[f:relation]->() FORGET f",
+    ),
     mend("", "OVER", "UNION", "there are no windows: aggregate in WITH"),
     mend("", "CREATE INDEX", "", "write DEFINE INDEX name FOR (n:Label) ON (n.property)"),
     mend(
@@ -249,6 +255,7 @@ const MENDS: &[Mend] = &[
     mend("", "WHERE", "UNION", "WHERE stands before RETURN; of columns, write WITH ... WHERE ..."),
     mend("", "SKIP", "UNION", "SKIP stands before LIMIT"),
     mend("", "OFFSET", "UNION", "OFFSET stands before LIMIT"),
+    mend("", "ORDER", "UNION", "ORDER BY stands before SKIP and LIMIT"),
     mend("", ",", "UNION", "write SKIP 10 LIMIT 20"),
     mend("", ",", "THEN", "each value has a WHEN of its own: WHEN 1 THEN x WHEN 2 THEN x"),
     mend("CALL (", "*", "", "CALL { ... } sees every name around it"),

@@ -24,7 +24,7 @@ pub(crate) fn syntax_error(error: &Error<Rule>, text: &str) -> SyntaxError {
     let positives = match &error.variant {
         ErrorVariant::ParsingError { positives, negatives } => {
             if positives.is_empty() && negatives.iter().any(|rule| keyword_text(*rule).is_some()) {
-                return reserved(&text[at..end], at, end);
+                return reserved(text, at, end);
             }
             positives.as_slice()
         }
@@ -34,7 +34,7 @@ pub(crate) fn syntax_error(error: &Error<Rule>, text: &str) -> SyntaxError {
     };
     let word = &text[at..end];
     if is_reserved(word) && text[..at].trim_end().ends_with(['(', '[']) {
-        return reserved(word, at, end);
+        return reserved(text, at, end);
     }
     let expected = expected(positives);
     let shown = summary(&expected);
@@ -59,9 +59,17 @@ pub(crate) fn syntax_error(error: &Error<Rule>, text: &str) -> SyntaxError {
     }
 }
 
-fn reserved(word: &str, at: usize, end: usize) -> SyntaxError {
-    SyntaxError::new(format!("`{word}` is a reserved word"), at, end)
-        .help(format!("as a name, write it between back quotes: `{word}`"))
+fn reserved(text: &str, at: usize, end: usize) -> SyntaxError {
+    let word = &text[at..end];
+    // "EXISTS(MATCH ...": what stands before the bracket.
+    let of =
+        text[..at].trim_end().strip_suffix('(').map_or("", |call| word_before(call, call.len()));
+    let is_query = word.eq_ignore_ascii_case("MATCH")
+        && ["EXISTS", "COUNT", "COLLECT"].iter().any(|name| name.eq_ignore_ascii_case(of));
+    SyntaxError::new(format!("`{word}` is a reserved word"), at, end).help(match is_query {
+        true => "a query stands in braces: EXISTS { MATCH (a)-->(b) }".to_owned(),
+        false => format!("as a name, write it between back quotes: `{word}`"),
+    })
 }
 
 /// Words that are signs of something in common, which is named in their place.

@@ -288,6 +288,10 @@ fn property(cell: &Cell, name: &str, span: Span, context: &Context<'_>) -> Resul
             "to" => Ok(Cell::instant(period.to)),
             _ => Err(no_field("a period", name, ["from", "to"].into_iter(), span)),
         },
+        Cell::List(_) if matches!(name, "length" | "size" | "count") => {
+            let error = Diagnostic::at(span, format!("a list has no property {name}"));
+            Err(error.help("write size(x)").execute())
+        }
         Cell::List(_) => Err(Diagnostic::at(span, format!("a list has no property {name}"))
             .help("a relation pattern with a number of hops binds a list of facts; write f[0] or facts(p)")
             .execute()),

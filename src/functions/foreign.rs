@@ -28,6 +28,7 @@ const TABLE: &[(&str, &str)] = &[
     ("isnull", "write x IS NULL"),
     ("len", "write size(x)"),
     ("localtime", TIME_OF_DAY),
+    ("median", "write percentileCont(collect(x), 0.5)"),
     ("minute", FIELD),
     ("month", FIELD),
     ("nvl", "write coalesce(a, b)"),

@@ -183,6 +183,10 @@ fn length(call: &Call<'_>) -> Result<Cell> {
     match call.argument(0) {
         Cell::Path(path) => Ok(count(path.facts.len())),
         Cell::List(items) => Ok(count(items.len())),
+        Cell::String(_) => {
+            let error = call.fail("length takes a path, not a string");
+            Err(error.help("size(s) counts letters").execute())
+        }
         _ => Err(call.takes("a path", 0)),
     }
 }

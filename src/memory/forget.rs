@@ -55,7 +55,10 @@ pub(crate) fn forget(
     let chain = lost.turns.chain(transaction.reader())?;
     let mut concepts = lost.concepts(transaction.reader())?;
     let sessions = sessions_of(transaction.reader(), nodes)?;
-    let told = untold::told(transaction.reader())?;
+    let told = match of_label(transaction.reader(), nodes, TURN)?.is_empty() {
+        true => BTreeSet::new(),
+        false => untold::told(transaction.reader())?,
+    };
     let redrawing = match lost.is_nothing() {
         true => None,
         false => Some(Redrawing::begin(transaction, (&lost, nodes), (grouping, means))?),

@@ -28,7 +28,7 @@ use crate::write::{self, FactInput, NodeInput};
 /// From a topic to the episodes that are about it.
 const EVIDENCE: &str = "EVIDENCE";
 /// The property that holds the concepts of a topic.
-const CONCEPTS: &str = "concepts";
+pub(super) const CONCEPTS: &str = "concepts";
 /// The least cosine at which an episode is about a topic.
 const SAME: f32 = 0.75;
 

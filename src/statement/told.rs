@@ -123,8 +123,9 @@ impl Binder<'_> {
 
     pub(super) fn label_and_key(&mut self, node: &ast::NodePattern) -> Result<(String, String)> {
         let [label] = node.labels.as_slice() else {
+            let example = "write it as (:Person 'Caroline'), a label and what is called so";
             return Err(Diagnostic::at(node.span, "a node that is stored has one label")
-                .help("write it as (:Person 'Caroline')")
+                .help(example)
                 .bind());
         };
         if let Some(condition) = &node.condition {
@@ -184,6 +185,9 @@ impl Binder<'_> {
                     Some(_) => error.help(format!(
                         "write '{other}', or a parameter as --param name='\"{other}\"'"
                     )),
+                    None if what == "a source" && matches!(other, Cell::List(_)) => {
+                        error.help("several stand one after the other: 'a', 'b'")
+                    }
                     None => error,
                 }
                 .bind())

@@ -11,6 +11,7 @@ use std::collections::{BTreeSet, HashSet};
 use std::ops::ControlFlow;
 
 mod goes_on;
+mod names;
 mod resume;
 
 use crate::error::Result;

@@ -17,7 +17,7 @@
 
 use std::fs::{File, OpenOptions};
 use std::path::Path;
-use std::time::SystemTime;
+use std::time::{Duration, SystemTime};
 
 use tempfile::TempDir;
 
@@ -30,7 +30,9 @@ use crate::log_scan::{self, Commit, LogScan, Tables, Torn};
 use crate::view::View;
 
 /// Times that a reader beside a writer looks again when files changed under it.
-const ATTEMPTS: usize = 16;
+const ATTEMPTS: u32 = 16;
+/// How long it waits before the second one; before the third twice as long.
+const PAUSE: Duration = Duration::from_millis(4);
 /// What a folder is in which a database was begun.
 pub(crate) const UNFINISHED: &str =
     "its making was not finished; open it for writing, which does that";
@@ -89,16 +91,17 @@ pub(crate) fn open_meta(path: &Path) -> Result<Option<Engine>> {
     Engine::open_read_only(path, LOOK, &[Family::Meta], logs).map(Some)
 }
 
-/// Opens beside a writer, which may be busy: an error counts only if no file changed meanwhile.
+/// Opens beside a writer, which may be busy: an error counts only if no file changed meanwhile. It waits the longer
+/// before it looks again the more often files changed: about half a second in all.
 pub(crate) fn beside_writer<T>(path: &Path, open: impl Fn() -> Result<T>) -> Result<T> {
-    for _ in 1..ATTEMPTS {
+    for attempt in 0..ATTEMPTS {
         let before = listing(path);
         match open() {
-            Err(_) if listing(path) != before => {}
+            Err(_) if listing(path) != before => std::thread::sleep(PAUSE * attempt),
             result => return result,
         }
     }
-    open()
+    Err(StorageError::Overtaken)
 }
 
 /// Looks through the files and opens them for reading, without what is torn. RocksDB would pass over
@@ -255,4 +258,25 @@ fn listing(path: &Path) -> Vec<Listed> {
         .collect();
     files.sort();
     files
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_error_counts_only_if_no_file_changed_meanwhile() {
+        let folder = tempfile::tempdir().unwrap();
+        let missing = || Err::<(), _>(StorageError::lost("a table is missing"));
+        let made = std::cell::Cell::new(0);
+        let busy = || {
+            made.set(made.get() + 1);
+            std::fs::write(folder.path().join(format!("{}.sst", made.get())), "").unwrap();
+            missing()
+        };
+        assert!(matches!(beside_writer(folder.path(), busy), Err(StorageError::Overtaken)));
+        assert_eq!(made.get(), ATTEMPTS);
+        let alone = beside_writer(folder.path(), missing);
+        assert!(matches!(alone, Err(StorageError::DamagedFile { .. })));
+    }
 }

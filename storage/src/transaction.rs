@@ -252,8 +252,7 @@ impl<'s> Transaction<'s> {
     }
 
     fn new_node(&mut self, label: LabelId, key: &str) -> Result<NodeId> {
-        check_key(key)?;
-        let schema_tokens = self.schema_tokens(label, key)?;
+        let schema_tokens = self.check_name(label, key)?;
         let node = NodeId(self.pending.next_node);
         self.pending.next_node = node.0.checked_add(1).ok_or(StorageError::Exhausted("node"))?;
         self.put_node_key(label, key, node, KEY);
@@ -263,7 +262,13 @@ impl<'s> Transaction<'s> {
         Ok(node)
     }
 
-    fn put_node_key(&mut self, label: LabelId, key: &str, node: NodeId, kind: u8) {
+    /// The tokens of a key that a node is to have, if it is of a concept.
+    pub(crate) fn check_name(&mut self, label: LabelId, key: &str) -> Result<Option<Vec<u32>>> {
+        check_key(key)?;
+        self.schema_tokens(label, key)
+    }
+
+    pub(crate) fn put_node_key(&mut self, label: LabelId, key: &str, node: NodeId, kind: u8) {
         let value = [&node.0.to_be_bytes()[..], &[kind]].concat();
         self.overlay.put(Family::NodeKeys, key::node_key(label, key), value);
     }

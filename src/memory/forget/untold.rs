@@ -1,23 +1,24 @@
 //! Names that nothing tells any more. A turn that says `Nora` may have been taken to mean `Nora Quint`; once no
 //! turn is left that says `Nora Quint`, what stays is told of `Nora`, as if the whole name had never been said.
 //!
-//! Whoever has properties, an alias or a fact that was told under the own name keeps it.
+//! Whoever has properties, an alias or a fact that was told under the own name keeps it. Facts keep their history.
 
 use std::collections::BTreeSet;
 use std::ops::ControlFlow;
 
-use engraph_storage::graph::{Edge, EdgeFilter, NodeId, Side, SystemScope};
-use engraph_storage::{Forgotten, Reader, Transaction};
+use engraph_storage::graph::{Edge, EdgeFilter, NodeId, Side, SystemScope, Value};
+use engraph_storage::{CONCEPT, Forgotten, Reader, Transaction};
 
 use super::{edges_ever, named, says_its_name};
 use crate::error::Result;
-use crate::graph_names::MENTION;
+use crate::graph_names::{MENTION, TOPIC};
 use crate::memory::resolve::REFERS_TO;
 use crate::memory::split::{HEAD_AS, TAIL_AS, split};
-use crate::memory::walk::{edges, key_of};
+use crate::memory::topic_graph::CONCEPTS;
+use crate::memory::walk::{edges, edges_in, key_of};
 use crate::models::Models;
 
-/// The entities that another name is taken for, of which something is told under their own.
+/// The entities that another name is or was taken for, of which something is told under their own.
 pub(super) fn told(reader: Reader<'_>) -> Result<BTreeSet<NodeId>> {
     let catalog = reader.catalog();
     let (Some(label), Some(relation)) = (catalog.label(MENTION), catalog.relation(REFERS_TO))
@@ -29,8 +30,8 @@ pub(super) fn told(reader: Reader<'_>) -> Result<BTreeSet<NodeId>> {
         mentions.push(mention);
         ControlFlow::Continue(())
     })?;
-    let current = EdgeFilter::CURRENT;
-    reader.far_nodes(&mentions, Side::Out, Some(relation), &current, &mut |entity| {
+    let ever = EdgeFilter::EVERYTHING;
+    reader.far_nodes(&mentions, Side::Out, Some(relation), &ever, &mut |entity| {
         meant.insert(entity);
         ControlFlow::Continue(())
     })?;
@@ -43,8 +44,9 @@ pub(super) fn told(reader: Reader<'_>) -> Result<BTreeSet<NodeId>> {
     Ok(told)
 }
 
-/// Takes out those of these entities whose names nothing tells any more: each name that was taken for one gets an
-/// entity of its own, of which is told what was told under it.
+/// Takes out those names of these entities that nothing tells any more: an entity is called by the first name that
+/// was taken for it. Where another one has that name by now, each name gets an entity of its own instead, of which
+/// is told what is believed under it.
 pub(super) fn forget(
     transaction: &mut Transaction<'_>,
     entities: &BTreeSet<NodeId>,
@@ -55,20 +57,86 @@ pub(super) fn forget(
         if is_told(transaction.reader(), *entity)? {
             continue;
         }
-        // Whatever else refers to it would have told its name.
-        let mentions = edges(transaction.reader(), *entity, Side::In, Some(REFERS_TO))?;
-        for mention in &mentions {
-            let name = key_of(transaction.reader(), mention.head)?;
-            split(transaction, &name, *entity, models)?;
+        let mut mentions = mentions(transaction.reader(), *entity, &EdgeFilter::EVERYTHING)?;
+        // The oldest one first.
+        mentions.sort_by_key(|edge| edge.fact);
+        let Some(first) = mentions.first().map(|edge| edge.head) else { continue };
+        let name = key_of(transaction.reader(), first)?;
+        forgotten.add(match rename(transaction, *entity, &name, models)? {
+            true => forget_mentions(transaction, *entity, &mentions, first)?,
+            false => part(transaction, *entity, models)?,
+        });
+    }
+    Ok(forgotten)
+}
+
+/// Gives an entity another name, with an embedding if it is a concept; its topics know it by that.
+fn rename(
+    transaction: &mut Transaction<'_>,
+    entity: NodeId,
+    name: &str,
+    models: &Models,
+) -> Result<bool> {
+    let reader = transaction.reader();
+    let (before, catalog) = (key_of(reader, entity)?, reader.catalog());
+    let record = reader.node(entity, SystemScope::Current)?;
+    let is_concept = record.is_some_and(|record| catalog.label(CONCEPT) == Some(record.label));
+    let concepts = catalog.label(TOPIC).zip(catalog.property(CONCEPTS));
+    if !transaction.rename(entity, name)? {
+        return Ok(false);
+    }
+    if is_concept {
+        let model = models.embedder()?;
+        for vector in models.embed(&[name])? {
+            transaction.put_vector(entity, model.id(), &vector)?;
         }
-        forgotten.add(transaction.forget_drawn(&[*entity])?);
-        for mention in mentions {
-            if edges_ever(transaction.reader(), mention.head)? == 0 {
-                forgotten.add(transaction.forget_drawn(&[mention.head])?);
-            }
+        if let Some((topic, concepts)) = concepts {
+            transaction.replace_in_lists(topic, concepts, (&before, name))?;
+        }
+    }
+    Ok(true)
+}
+
+/// Takes out that a name refers to the entity that is called so.
+fn forget_mentions(
+    transaction: &mut Transaction<'_>,
+    entity: NodeId,
+    mentions: &[Edge],
+    first: NodeId,
+) -> Result<Forgotten> {
+    let own = mentions.iter().filter(|edge| edge.head == first);
+    let facts: BTreeSet<_> = own.map(|edge| edge.fact).collect();
+    let all = edges_in(transaction.reader(), first, Side::Out, None, &EdgeFilter::EVERYTHING)?;
+    match all.iter().all(|edge| edge.tail == entity) {
+        true => Ok(transaction.forget_drawn(&[first])?),
+        false => Ok(transaction.forget(&[], &facts.into_iter().collect::<Vec<_>>())?),
+    }
+}
+
+/// Parts an entity into those that its names have, and takes it out.
+fn part(transaction: &mut Transaction<'_>, entity: NodeId, models: &Models) -> Result<Forgotten> {
+    let mut forgotten = Forgotten::default();
+    let mentions = mentions(transaction.reader(), entity, &EdgeFilter::CURRENT)?;
+    for mention in &mentions {
+        let name = key_of(transaction.reader(), mention.head)?;
+        split(transaction, &name, entity, models)?;
+    }
+    let stays = [Side::Out, Side::In].map(|side| edges(transaction.reader(), entity, side, None));
+    if stays.into_iter().flatten().any(|edges| !edges.is_empty()) {
+        return Ok(forgotten);
+    }
+    forgotten.add(transaction.forget_drawn(&[entity])?);
+    for mention in mentions {
+        if edges_ever(transaction.reader(), mention.head)? == 0 {
+            forgotten.add(transaction.forget_drawn(&[mention.head])?);
         }
     }
     Ok(forgotten)
+}
+
+/// The facts by which names refer to an entity.
+fn mentions(reader: Reader<'_>, entity: NodeId, filter: &EdgeFilter) -> Result<Vec<Edge>> {
+    edges_in(reader, entity, Side::In, Some(REFERS_TO), filter)
 }
 
 /// Whether something tells of an entity under its own name. Of one that is gone nothing has to be done, so its
@@ -79,10 +147,10 @@ fn is_told(reader: Reader<'_>, entity: NodeId) -> Result<bool> {
     if !is_bare && !says_its_name(&record, reader) {
         return Ok(true);
     }
-    for (side, name) in [(Side::Out, HEAD_AS), (Side::In, TAIL_AS)] {
+    for side in [Side::Out, Side::In] {
         let mut told = Ok(false);
         reader.edges(entity, side, None, &EdgeFilter::EVERYTHING, &mut |edge| {
-            told = tells_name(reader, &edge, name);
+            told = tells_name(reader, &edge, (entity, &record.key));
             match told {
                 Ok(false) => ControlFlow::Continue(()),
                 Ok(true) | Err(_) => ControlFlow::Break(()),
@@ -95,9 +163,8 @@ fn is_told(reader: Reader<'_>, entity: NodeId) -> Result<bool> {
     Ok(false)
 }
 
-/// Whether a version of a fact calls one of its ends by its own name; `name` is where another one stands. That a
-/// mention refers to it does not.
-fn tells_name(reader: Reader<'_>, edge: &Edge, name: &str) -> Result<bool> {
+/// Whether a version of a fact calls an end of it by its own name. That a mention refers to it does not.
+fn tells_name(reader: Reader<'_>, edge: &Edge, (entity, key): (NodeId, &str)) -> Result<bool> {
     let catalog = reader.catalog();
     if Some(edge.relation) == catalog.relation(REFERS_TO) {
         let head = reader.node(edge.head, SystemScope::Current)?;
@@ -105,8 +172,15 @@ fn tells_name(reader: Reader<'_>, edge: &Edge, name: &str) -> Result<bool> {
             return Ok(false);
         }
     }
-    let Some(name) = catalog.property(name) else { return Ok(true) };
+    // As it was told: from the other end a fact reads the other way round.
     let version = reader.version(edge.fact, edge.version)?;
-    let mut claims = version.belief.claims();
-    Ok(claims.any(|claim| !claim.properties.contains_key(&name)))
+    let ends = [(version.head, HEAD_AS), (version.belief.tail, TAIL_AS)];
+    let tells = ends.into_iter().filter(|(end, _)| *end == entity).any(|(_, name)| {
+        let name = catalog.property(name);
+        version.belief.claims().any(|claim| {
+            let other = name.and_then(|name| claim.properties.get(&name));
+            !matches!(other, Some(Value::String(other)) if other != key)
+        })
+    });
+    Ok(tells)
 }

@@ -184,6 +184,28 @@ impl Transaction<'_> {
         Ok(())
     }
 
+    /// Indexes a node that was never changed anew, as if its record had always said what it says.
+    pub(crate) fn reindex_text(
+        &mut self,
+        label: LabelId,
+        fields: Fields<'_>,
+        node: NodeId,
+        record: &NodeRecord,
+    ) -> Result<()> {
+        if record.label != label {
+            return Ok(());
+        }
+        self.forget_text(label, node)?;
+        if let Some(document) = Document::of(fields, record) {
+            self.count_terms(label, document.terms(), document.lengths(), true)?;
+            let spell = Spell { since: record.system_from, until: None, document };
+            for (family, key, value) in entries(label, node, &spell) {
+                self.overlay.put(family, key, value);
+            }
+        }
+        Ok(())
+    }
+
     /// Takes out all documents of a node.
     fn forget_text(&mut self, label: LabelId, node: NodeId) -> Result<()> {
         if let Some(held) = document(self.view(), label, node)? {

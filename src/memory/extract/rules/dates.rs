@@ -28,7 +28,8 @@ pub(super) fn resolve(text: &str, at: Option<Time>, edits: &mut Edits) -> Interv
     let mut valid = None;
     for (range, span) in time::find(text, at) {
         let mut phrase = Phrase::new(text, range, span, at);
-        phrase.span = phrase.ahead().unwrap_or(phrase.span);
+        let other = phrase.ahead().or_else(|| phrase.holiday_ahead()).or_else(|| phrase.weekend());
+        phrase.span = other.unwrap_or(phrase.span);
         if phrase.is_habit() {
             continue;
         }
@@ -121,8 +122,6 @@ const WORDS: &[&str] = &[
     "halloween",
     "thanksgiving",
     "xmas",
-    "quarter",
-    "season",
     "ties",
     "current",
 ];

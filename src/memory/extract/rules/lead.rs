@@ -233,7 +233,7 @@ pub(super) fn elided(words: &[Word]) -> Option<Elided> {
         )
     });
     let is_of_day = words[..at].iter().any(|word| lexicon::is_time_noun(&word.lower))
-        && verbs::lemma(lower).is_none_or(|verb| OF_DAYS.contains(&verb));
+        && verbs::lemma(lower).is_some_and(|verb| OF_DAYS.contains(&verb));
     let is_going = lower == "gonna";
     let next = words.get(at + 1).map_or("", |word| word.lower.as_str());
     match lower {
@@ -268,7 +268,11 @@ pub(super) fn elided(words: &[Word]) -> Option<Elided> {
             Some(Elided::Plain)
         }
         // "Happy new year!"
-        "happy" if WISHED.contains(&next) || time::is_weekday(next) => None,
+        "happy"
+            if words.len() <= WISH_WORDS && (WISHED.contains(&next) || time::is_weekday(next)) =>
+        {
+            None
+        }
         _ if lexicon::is_feeling(lower) && !has_finite => Some(Elided::Is),
         _ if verbs::is_past(lower) && matches!(next, "by" | "with") => Some(Elided::Is),
         // "Verified is better than assumed."
@@ -283,6 +287,8 @@ const OF_DAYS: &[&str] = &[
     "show", "start", "suck", "teach", "turn",
 ];
 
+/// A wish alone has so many words at most: "Happy new year everyone".
+const WISH_WORDS: usize = 4;
 /// What people wish each other a happy one of.
 const WISHED: &[&str] = &[
     "anniversary",

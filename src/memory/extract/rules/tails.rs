@@ -10,7 +10,7 @@ use super::sentences::{gap, is_joined};
 use super::{lexicon, phrases, rewrite, verbs};
 use crate::retrieval::words::{Word, is_stop_word, possessive, words as as_words};
 
-use words::{STOPS, VAGUE};
+use words::{SLANG, STOPS, VAGUE};
 
 /// Words of a tail, at most.
 const TAIL_WORDS_MAX: usize = 5;
@@ -157,11 +157,19 @@ fn owned(text: &str, words: &[Word], at: usize, owner: &str) -> usize {
 fn begins_clause(words: &[Word], at: usize, owner: &str) -> bool {
     let parts = as_words(owner);
     let here = words.get(at..at + parts.len()).filter(|here| !here.is_empty());
-    let is_owner = here
-        .is_some_and(|here| here.iter().zip(&parts).all(|(word, part)| word.lower == part.lower));
-    let verb = words.get(at + parts.len()).map_or("", |word| word.lower.as_str());
-    let is_finite = verbs::verb(verb).is_some_and(|verb| verb.forms.third || verb.forms.past);
-    is_owner && (is_finite || verbs::is_past(verb) || rewrite::is_modal(verb))
+    let is_part = |(word, part): (&Word, &Word)| {
+        word.lower == part.lower && (word.is_capital || !part.is_capital)
+    };
+    let is_owner = here.is_some_and(|here| here.iter().zip(&parts).all(is_part));
+    let behind = words.get(at + parts.len()..).unwrap_or_default().iter();
+    let mut behind = behind.map(|word| word.lower.as_str()).skip_while(|w| lexicon::is_adverb(w));
+    let (verb, next) = (behind.next().unwrap_or_default(), behind.next().unwrap_or_default());
+    let is_finite = verbs::verb(verb).is_some_and(|verb| verb.forms.third || verb.forms.past)
+        || verbs::is_past(verb)
+        || rewrite::is_modal(verb)
+        || matches!(verb, "is" | "was" | "has" | "had" | "does" | "did");
+    // "Camp Hope founded by nuns", "Studio Nora based in Linz".
+    is_owner && is_finite && next != "by" && verb != "based"
 }
 
 /// The words before a phrase of nouns that are not part of it.
@@ -201,7 +209,8 @@ fn is_part(text: &str, words: &[Word], start: usize, at: usize) -> bool {
     if matches!(lower, "of" | "the") && before.is_some_and(|b| b.is_capital || b.lower == "of") {
         return next.is_some_and(|next| next.is_capital || next.lower == "the");
     }
-    let is_stop = STOPS.contains(&lower) || lexicon::is_determiner(lower);
+    let is_slang = at > start && !word.is_capital && SLANG.contains(&lower);
+    let is_stop = STOPS.contains(&lower) || lexicon::is_determiner(lower) || is_slang;
     let is_owner = word.has_possessive(text) && !is_name_in_s(text, words, (start, at));
     if is_owner || is_stop || lower.contains('\'') {
         return false;

@@ -101,6 +101,10 @@ const MOVED: &[&str] = &["changed", "moved", "postponed", "pushed", "rescheduled
 /// What is told of a day that is as often to come as it is over: the nearer one is meant.
 const NEAR: &[&str] = &["signed up for", "ticket for", "ticket to", "tickets for", "tickets to"];
 
+/// Days of the year that people do something for.
+const HOLIDAYS: &[&str] =
+    &["christmas", "xmas", "thanksgiving", "easter", "halloween", "hanukkah", "diwali"];
+
 /// What is settled for a day that is to come, if that is by far the nearer one.
 const SETTLED: &[&str] = &["agreed to", "decided to"];
 
@@ -217,6 +221,31 @@ impl Phrase<'_> {
         };
         let next = Interval::new(next(self.span.from)?, next(self.span.to)?)?;
         (looks_ahead || is_month && self.is_near(next.from)).then_some(next)
+    }
+
+    /// The next holiday of its name, if that is the nearer one and something was done for it or before it.
+    pub(super) fn holiday_ahead(&self) -> Option<Interval> {
+        if !self.has(HOLIDAYS) || self.has_year() || self.span.from > self.at {
+            return None;
+        }
+        let before = self.text.get(..self.range.start)?.trim_end().to_lowercase();
+        let own =
+            ["for ", "before ", "until "].iter().find_map(|lead| self.lower.strip_prefix(lead));
+        let is_ahead = own.is_some()
+            || ["for", "before", "until"].iter().any(|lead| before.ends_with(&format!(" {lead}")));
+        let next = time::when(own.unwrap_or(&self.lower), self.at.saturating_add(365 * time::DAY))?;
+        let is_nearer = next.from.saturating_sub(self.at) < self.at.saturating_sub(self.span.from);
+        (is_ahead && next.from > self.at && is_nearer).then_some(next)
+    }
+
+    /// "I moved to Rome this weekend": the last one, where a verb in the past stands before it.
+    pub(super) fn weekend(&self) -> Option<Interval> {
+        let before = self.text.get(..self.range.start)?.to_lowercase();
+        let is_past = self.lower.ends_with("this weekend")
+            && self.span.from > self.at
+            && tells_of_the_past(clause_before(&before));
+        let back = |bound: Time| bound.saturating_sub(7 * time::DAY);
+        Interval::new(back(self.span.from), back(self.span.to)).filter(|_| is_past)
     }
 
     /// Whether the next day of its name is meant, which begins then, because it is the nearer one: "tickets for Rome

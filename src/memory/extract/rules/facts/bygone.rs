@@ -28,11 +28,20 @@ const ENDS: &[&str] = &[
 /// What says that something was once.
 const CUES: &[&str] = &[" long time ago ", " years ago ", " decades ago ", " then came here "];
 
+/// The hours of a clock: what somebody does "at nine" may be of today.
+const HOURS: i64 = 12;
+
 /// Whether what a sentence tells was at such a time.
 pub(super) fn is_bygone(said: &str) -> bool {
     let padded = padded(said);
     let words: Vec<&str> = padded.split_whitespace().collect();
-    CUES.iter().any(|cue| padded.contains(cue)) || (0..words.len()).any(|at| is_then(&words[at..]))
+    // "since the age of six" it is so, and so it is beside "and when I was nine my dad was sick".
+    let is_own = |at: usize| {
+        let before = at.checked_sub(1).map_or("", |at| words[at]);
+        !matches!(before, "and" | "because" | "where") && !words[..at].contains(&"since")
+    };
+    CUES.iter().any(|cue| padded.contains(cue))
+        || (0..words.len()).any(|at| is_own(at) && is_then(&words[at..]))
 }
 
 /// Whether words begin with the age or the year in which something was.
@@ -42,10 +51,9 @@ fn is_then(words: &[&str]) -> bool {
             let is_measured = behind.first().is_some_and(|word| MEASURES.contains(word));
             is_age(age) && !is_measured
         }
-        ["at", age, "i", ..]
-        | ["aged", age, ..]
-        | ["at", "age", age, ..]
-        | ["age", "of", age, ..] => is_age(age),
+        // "At nine I go to bed."
+        ["at", age, "i", ..] => is_age(age) && number(age).is_some_and(|age| age > HOURS),
+        ["aged", age, ..] | ["at", "age", age, ..] | ["age", "of", age, ..] => is_age(age),
         ["that", "was", "in", year, ..] | ["that", "was", year, ..] => is_year(year),
         ["this", "day", "in", year, ..] => is_year(year),
         _ => false,
@@ -53,8 +61,11 @@ fn is_then(words: &[&str]) -> bool {
 }
 
 fn is_age(word: &str) -> bool {
-    let age = word.parse().ok().or_else(|| time::number(word));
-    age.is_some_and(|age: i64| (4..100).contains(&age))
+    number(word).is_some_and(|age| (4..100).contains(&age))
+}
+
+fn number(word: &str) -> Option<i64> {
+    word.parse().ok().or_else(|| time::number(word))
 }
 
 fn is_year(word: &str) -> bool {

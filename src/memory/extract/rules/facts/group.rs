@@ -39,6 +39,9 @@ pub(super) enum Tense {
     Open,
 }
 
+/// What stands before a name with a stop.
+const TITLES: &[&str] = &["dr", "jr", "mr", "mrs", "ms", "prof", "sr", "st"];
+
 impl Finder<'_> {
     /// The place after `and her kids`.
     pub(super) fn after_company(&self, at: usize) -> usize {
@@ -61,7 +64,8 @@ impl Finder<'_> {
         // "and others named her Ada. She was": of the same sentence.
         let goes_on = |place: &usize| {
             let gap = gap(self.text, &self.words[place - 1], &self.words[*place]);
-            !gap.contains(['.', '!', '?', ';', '\n'])
+            let is_title = TITLES.contains(&self.lower(place - 1));
+            !gap.contains(['!', '?', ';', '\n']) && (is_title || !gap.contains('.'))
         };
         let mut company = (at + 1..(at + 7).min(self.words.len())).take_while(goes_on);
         company.find(is_verb).unwrap_or(at)

@@ -33,7 +33,8 @@ impl Finder<'_> {
             return if is_past_date { said } else { until(at, said) };
         }
         // Nobody is excited for ever, nor just on the day that they look forward to.
-        if relation == "feels" && group.tense == Tense::Present && (is_undated || said.from > at) {
+        let is_during = said.contains(at) && said.from != Interval::MIN && said.to != Interval::MAX;
+        if relation == "feels" && group.tense == Tense::Present && (is_undated || !is_during) {
             return Interval::new(at, at.saturating_add(FELT)).unwrap_or(said);
         }
         match group.tense {

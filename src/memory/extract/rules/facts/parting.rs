@@ -84,10 +84,6 @@ impl Finder<'_> {
         let end = match (verb, self.lower(at)) {
             ("die", _) => return self.is_final(at),
             ("pass", "away") => return self.is_final(at + 1),
-            // "passed two years ago", and not "passed her exam".
-            ("pass", _) if PARTNERS.contains(&had.relation) || had.relation == "has_pet" => {
-                return self.is_dated(at);
-            }
             ("run", "away") => Some(at + 1).filter(|end| self.lower(*end) != "when"),
             _ if !PARTNERS.contains(&had.relation) => None,
             // "left me and the kids at the ice rink".

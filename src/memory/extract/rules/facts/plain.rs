@@ -11,6 +11,13 @@ use crate::time;
 /// What most people have one of.
 const ONE_AT_A_TIME: &[&str] = &["age", "lives_in", "married_to", "works_at"];
 
+/// Words of a length: "about ten more weeks".
+const LENGTH_WORDS: usize = 4;
+
+/// Lengths of time that nobody lives or works somewhere by, but stays.
+const STAYS: &[&str] =
+    &["day", "days", "hours", "month", "months", "night", "nights", "week", "weeks"];
+
 /// Words behind "in" or "on" that may say when.
 const PHRASE_WORDS: usize = 4;
 
@@ -53,7 +60,7 @@ impl Finder<'_> {
             "year" => behind == "round",
             "every" => relation == "works_at" && behind == "day",
             "as" => behind != "well",
-            "for" => self.is_length(at + 1),
+            "for" => self.is_length(at + 1) && !self.is_stay(at + 1),
             "from" => relation == "works_at" || !lexicon::is_time_noun(behind),
             // "I've worked at Fiat 14 years."
             _ if relation != "age" && matches!(behind, "years" | "months") => self.is_length(at),
@@ -91,8 +98,13 @@ impl Finder<'_> {
         };
         let own = self.speakers.iter().filter_map(of);
         let end = [" and ", " but "].iter().filter_map(|cut| rest.find(cut)).chain(own).min();
+        let rest = rest.get(..end.unwrap_or(rest.len())).unwrap_or_default();
+        // "Rome, where it is cold part of the year."
+        let cut = [", ", " where "].iter().filter_map(|cut| rest.find(cut)).min();
+        let clause = rest.get(..cut.unwrap_or(rest.len())).unwrap_or_default();
         is_cue(&self.statement.said, SECOND)
-            || is_cue(rest.get(..end.unwrap_or(rest.len())).unwrap_or_default(), PARTLY)
+            || is_cue(rest, PARTLY)
+            || is_cue(clause, PART_OF_THE_TIME)
             || relation == "lives_in" && ["then ", "finally "].into_iter().any(moves_on)
     }
 
@@ -102,6 +114,12 @@ impl Finder<'_> {
         let is_number = word.starts_with(|c: char| c.is_ascii_digit());
         let is_past = word == "the" && matches!(self.lower(at + 1), "last" | "past");
         is_number || is_past || time::number(word).is_some() || HOW_LONG.contains(&word)
+    }
+
+    /// "I'm living in Linz for sixteen weeks": a length in weeks or less of what has not been so long.
+    fn is_stay(&self, at: usize) -> bool {
+        let is_short = (at..at + LENGTH_WORDS).any(|at| STAYS.contains(&self.lower(at)));
+        is_short && !(0..at).any(|at| matches!(self.lower(at), "has" | "have" | "had" | "been"))
     }
 
     /// "the summer of 2019".
@@ -141,9 +159,6 @@ const SECOND: &[&str] =
 /// What says that somebody is somewhere for a part of the time.
 const PARTLY: &[&str] = &[
     " weekends ",
-    " on the weekend ",
-    " at the weekend ",
-    " during the week ",
     " weekdays ",
     " saturdays ",
     " sundays ",
@@ -157,6 +172,28 @@ const PARTLY: &[&str] = &[
     " evenings a week ",
     " nights a week ",
     " days a week ",
+    " on call ",
+    " now and then ",
+    " just for the ",
+    " for the summer ",
+    " for the winter ",
+    " for the internship ",
+    " during the holidays ",
+    " didn t work out ",
+    " on the map ",
+    " in my head ",
+    " waiting list ",
+];
+
+/// The same, of the clause alone.
+const PART_OF_THE_TIME: &[&str] = &[
+    " on the weekend ",
+    " at the weekend ",
+    " during the week ",
+    " for the semester ",
+    " hours a week ",
+    " days a month ",
+    " weeks a month ",
     " weeks a year ",
     " months a year ",
     " half the year ",
@@ -165,18 +202,6 @@ const PARTLY: &[&str] = &[
     " some of the time ",
     " part time ",
     " temporarily ",
-    " on call ",
-    " now and then ",
-    " just for the ",
-    " for the summer ",
-    " for the winter ",
-    " for the semester ",
-    " for the internship ",
-    " during the holidays ",
-    " didn t work out ",
-    " on the map ",
-    " in my head ",
-    " waiting list ",
 ];
 
 /// Whether what follows a tail says that it is over: "married Udo and divorced him", "moved to Porto, hated it and

@@ -78,6 +78,9 @@ pub(super) const PROMISES: &[&str] = &[
     "feel",
 ];
 
+/// Words before the verb of a sentence that has nothing before its subject: "Nora and others".
+const SUBJECT_WORDS: usize = 3;
+
 impl Finder<'_> {
     /// "is moving to Rome in June": a plan, if it is dated ahead.
     pub(super) fn of_coming(&mut self, person: &str, verb: &str, group: Group) {
@@ -106,8 +109,12 @@ impl Finder<'_> {
             && !is_promise
             && let Some(tail) = tails::activity(self.text, self.words, to + 1)
         {
-            // Who decided to do something has yet to do it.
-            let is_now = verb == "decide" && self.statement.at == Some(self.valid.from);
+            // Who decided to do something, and says no more, has yet to do it.
+            let is_all = tail.end == self.words.len() && group.main <= SUBJECT_WORDS;
+            let is_now = verb == "decide"
+                && is_all
+                && self.lower(group.main.saturating_sub(1)) != "had"
+                && self.statement.at == Some(self.valid.from);
             let tense = if is_now { Tense::Open } else { group.tense };
             self.tell(person, relation, "Activity", &tail, Group { tense, ..group }, None);
         }

@@ -188,8 +188,8 @@ impl<'a> Finder<'a> {
         // "I'm working at Starbucks today."
         let is_of_now = group.tense == Tense::Present && self.is_of_days();
         // "I also work at Forno Labs"; who also lives in Oslo does so as another does.
-        let mut said = (group.main.saturating_sub(2)..tail.end).map(|at| self.lower(at));
-        let is_second = row.relation == "works_at" && said.any(|word| word == "also");
+        let lead = self.text.get(..tail.last.range.start).unwrap_or_default();
+        let is_second = row.relation == "works_at" && lead.contains(" also ");
         let is_in_part = is_second || self.is_in_part(row.relation, rest);
         !is_named || told > 1 || is_declined || is_of_now || is_in_part
     }

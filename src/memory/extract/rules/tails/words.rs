@@ -30,19 +30,11 @@ pub(super) const STOPS: &[&str] = &[
     "except",
     "excluding",
     "besides",
-    "atm",
-    "btw",
-    "haha",
-    "imo",
-    "irl",
-    "lmao",
-    "lol",
-    "ngl",
-    "rip",
-    "rn",
-    "tbh",
-    "tho",
 ];
+
+/// Short words behind a phrase that is written in small letters.
+pub(super) const SLANG: &[&str] =
+    &["atm", "btw", "haha", "imo", "irl", "lmao", "lol", "ngl", "rip", "rn", "tbh", "tho"];
 
 /// Nouns that say too little to be the end of a fact.
 pub(super) const VAGUE: &[&str] = &[

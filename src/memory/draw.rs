@@ -200,12 +200,28 @@ pub(super) fn store(
     for input in &drawn.facts {
         tell(transaction, input, means)?;
     }
+    if transaction.has_overruled_own() {
+        let nodes = ends(transaction.reader(), &drawn.facts)?;
+        transaction.take_back(&nodes)?;
+    }
     for ending in &drawn.endings {
         past::end(transaction, ending)?;
     }
     place(transaction, drawn, means, |transaction, statements| {
         grouping.attach(transaction, statements, means.models)
     })
+}
+
+/// The nodes that facts are of.
+fn ends(reader: Reader<'_>, facts: &[Input]) -> Result<BTreeSet<NodeId>> {
+    let mut nodes = BTreeSet::new();
+    for input in facts {
+        let Input::Fact(fact) = input else { continue };
+        for end in [&fact.head, &fact.tail] {
+            nodes.extend(reader.find(&end.label, &end.key)?);
+        }
+    }
+    Ok(nodes)
 }
 
 /// Stores what was drawn once more, but for its facts: what its turns have said before is not said again,

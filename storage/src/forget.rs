@@ -95,6 +95,18 @@ impl Transaction<'_> {
         Ok(loss.counts)
     }
 
+    /// Takes back those of these nodes that this transaction has made, say nothing and are in no fact: what was told of
+    /// them has been overruled before it was committed. That forgets nothing.
+    pub fn take_back(&mut self, nodes: &BTreeSet<NodeId>) -> Result<()> {
+        for node in self.left_alone(nodes)? {
+            let record = self.reader().node(node, SystemScope::Current)?;
+            if record.is_some_and(|record| record.created == self.now) {
+                self.forget_node(node, &mut Loss::default())?;
+            }
+        }
+        Ok(())
+    }
+
     /// Takes out a fact with all its versions.
     fn forget_fact(&mut self, fact: FactId, loss: &mut Loss) -> Result<()> {
         let versions = self.reader().versions(fact)?;

@@ -28,9 +28,10 @@ pub(super) fn resolve(text: &str, at: Option<Time>, edits: &mut Edits) -> Interv
     let mut valid = None;
     for (range, span) in time::find(text, at) {
         let mut phrase = Phrase::new(text, range, span, at);
+        let is_for_holiday = phrase.is_for_holiday();
         let other = phrase.ahead().or_else(|| phrase.holiday_ahead()).or_else(|| phrase.weekend());
         phrase.span = other.unwrap_or(phrase.span);
-        if phrase.is_habit() {
+        if phrase.is_habit() || is_for_holiday {
             continue;
         }
         valid = valid.or(phrase.valid());
@@ -150,6 +151,9 @@ fn so_long_ago(text: &str, at: Time) -> Option<Interval> {
     Interval::new(length.from, Interval::MAX)
 }
 
+/// Letters of the name of a day that is written short.
+const SHORT_DAY: usize = 5;
+
 /// Days that come each year, so that none of them is meant.
 const RECURRING: &[&str] = &["birthday", "anniversary", "christmas"];
 
@@ -210,7 +214,14 @@ impl<'t> Phrase<'t> {
         let is_plural = ["mornings", "afternoons", "evenings", "nights"]
             .iter()
             .any(|part| behind.starts_with(part));
+        // "Sun Street".
+        let is_name = self.lower.len() <= SHORT_DAY
+            && time::is_weekday(&self.lower)
+            && self.text.get(self.range.end..).is_some_and(|rest| {
+                rest.strip_prefix(' ').is_some_and(|rest| rest.starts_with(char::is_uppercase))
+            });
         is_back
+            || is_name
             || is_which
             || is_plural
             || is_often.contains(&before.as_str())

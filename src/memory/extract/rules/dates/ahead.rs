@@ -223,19 +223,25 @@ impl Phrase<'_> {
         (looks_ahead || is_month && self.is_near(next.from)).then_some(next)
     }
 
-    /// The next holiday of its name, if that is the nearer one and something was done for it or before it.
+    /// "for Christmas", said in December: the one that is to come, if that is the nearer one. None of the others.
     pub(super) fn holiday_ahead(&self) -> Option<Interval> {
         if !self.has(HOLIDAYS) || self.has_year() || self.span.from > self.at {
             return None;
         }
         let before = self.text.get(..self.range.start)?.trim_end().to_lowercase();
-        let own =
-            ["for ", "before ", "until "].iter().find_map(|lead| self.lower.strip_prefix(lead));
-        let is_ahead = own.is_some()
-            || ["for", "before", "until"].iter().any(|lead| before.ends_with(&format!(" {lead}")));
+        let own = ["for ", "before "].iter().find_map(|lead| self.lower.strip_prefix(lead));
+        let is_led = own.is_some() || [" for", " before"].iter().any(|lead| before.ends_with(lead));
         let next = time::when(own.unwrap_or(&self.lower), self.at.saturating_add(365 * time::DAY))?;
-        let is_nearer = next.from.saturating_sub(self.at) < self.at.saturating_sub(self.span.from);
-        (is_ahead && next.from > self.at && is_nearer).then_some(next)
+        let last = if self.span.from == Interval::MIN { self.span.to } else { self.span.from };
+        let is_nearer = next.from.saturating_sub(self.at) < self.at.saturating_sub(last);
+        (is_led && next.from > self.at && is_nearer).then_some(next)
+    }
+
+    /// What was done for a holiday that is yet to come, or before it, has no date by that.
+    pub(super) fn is_for_holiday(&self) -> bool {
+        let before = self.text.get(..self.range.start).unwrap_or_default().to_lowercase();
+        let is_before = self.lower.starts_with("before ") || before.trim_end().ends_with(" before");
+        self.holiday_ahead().is_some() && (is_before || tells_of_the_past(clause_before(&before)))
     }
 
     /// "I moved to Rome this weekend": the last one, where a verb in the past stands before it.

@@ -78,9 +78,6 @@ pub(super) const PROMISES: &[&str] = &[
     "feel",
 ];
 
-/// Words before the verb of a sentence that has nothing before its subject: "Nora and others".
-const SUBJECT_WORDS: usize = 3;
-
 impl Finder<'_> {
     /// "is moving to Rome in June": a plan, if it is dated ahead.
     pub(super) fn of_coming(&mut self, person: &str, verb: &str, group: Group) {
@@ -110,7 +107,7 @@ impl Finder<'_> {
             && let Some(tail) = tails::activity(self.text, self.words, to + 1)
         {
             // Who decided to do something, and says no more, has yet to do it.
-            let is_all = tail.end == self.words.len() && group.main <= SUBJECT_WORDS;
+            let is_all = tail.end == self.words.len() && self.named(0, person).is_some();
             let is_now = verb == "decide"
                 && is_all
                 && self.lower(group.main.saturating_sub(1)) != "had"

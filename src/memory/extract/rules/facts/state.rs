@@ -64,7 +64,7 @@ impl Finder<'_> {
         if let Some(tail) = tails::noun(self.text, self.words, noun, person)
             && lexicon::is_occupation(&tail.last.lower)
             && !self.is_judged(start, &tail)
-            && (!is_former || tail.end == self.words.len())
+            && (!is_former || tail.end == self.words.len() && self.named(0, person).is_some())
         {
             self.tell(person, "works_as", "Occupation", &tail, group, None);
             if self.lower(tail.end) == "at" && !group.is_ended {

@@ -1,7 +1,7 @@
 //! What is told as sure, what is only kept as uncertain, and what is no fact at all.
 
 use super::{Graph, Rules, interval, turns};
-use crate::memory::extract::Extractor;
+use crate::memory::extract::{Extractor, SourceTurn};
 
 /// What the graph knows before these turns.
 const KNOWN: Graph = Graph(&[("Siemens", "Organisation", "Siemens"), ("Linz", "Place", "Linz")]);
@@ -411,6 +411,7 @@ fn numbers_and_days_are_read_as_words_too() {
             "I moved to Linz on Thanksgiving.",
             &["lives_in Linz 2022-11-24..∞", "moved_to Linz 2022-11-24..2022-11-25"],
         ),
+        ("I moved to Linz on Sun Street.", &["lives_in Linz now..∞", "moved_to Linz now..∞"]),
         (
             "We moved to Linz this weekend.",
             &["lives_in Linz 2023-05-06..∞", "moved_to Linz 2023-05-06..2023-05-08"],
@@ -472,6 +473,28 @@ fn what_is_over_or_yet_to_come_is_told_so() {
         ("I'm a former nurse.", &["works_as nurse -∞..now"]),
         ("I'm a nurse.", &["works_as nurse now..∞"]),
         ("I decided to bake bread and it was a mess.", &["plans_to bake bread -∞..now"]),
+        ("Back then I decided to study law.", &["plans_to study law -∞..now"]),
         ("I'm a former nurse at Siemens.", &[]),
+        ("Soon I'm a retired nurse.", &[]),
     ]);
+}
+
+#[test]
+fn what_is_done_for_a_holiday_is_not_done_on_it() {
+    let december = crate::time::parse("2023-12-10T12:00:00Z").expect("a time");
+    let bought = |text: &str, at| {
+        let turns = turns(&format!("Nora: {text}")).into_iter();
+        let turns: Vec<_> = turns.map(|turn| SourceTurn { at: Some(at), ..turn }).collect();
+        let facts = Rules.extract(&turns, &KNOWN).expect("extracts").facts;
+        facts.iter().map(|fact| interval(fact.valid)).collect::<Vec<_>>()
+    };
+    for text in [
+        "I bought a bike for Christmas.",
+        "I bought a bike for Xmas.",
+        "I bought a bike before Xmas.",
+    ] {
+        assert_eq!(bought(text, december), ["2023-12-10T12:00:00Z..∞"], "{text}");
+    }
+    let later = crate::time::parse("2023-12-27T12:00:00Z").expect("a time");
+    assert_eq!(bought("I bought a bike for Xmas.", later), ["2023-12-25..2023-12-26"]);
 }

@@ -215,8 +215,9 @@ impl<'t> Phrase<'t> {
             .iter()
             .any(|part| behind.starts_with(part));
         // "Sun Street".
-        let is_name = self.lower.len() <= SHORT_DAY
-            && time::is_weekday(&self.lower)
+        let day = self.lower.rsplit(' ').next().unwrap_or_default();
+        let is_name = day.len() <= SHORT_DAY
+            && time::is_weekday(day)
             && self.text.get(self.range.end..).is_some_and(|rest| {
                 rest.strip_prefix(' ').is_some_and(|rest| rest.starts_with(char::is_uppercase))
             });

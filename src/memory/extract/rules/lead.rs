@@ -232,13 +232,9 @@ pub(super) fn elided(words: &[Word]) -> Option<Elided> {
                 | "will"
         )
     });
-    let is_of_day = words[..at].iter().any(|word| lexicon::is_time_noun(&word.lower))
-        && verbs::lemma(lower).is_some_and(|verb| OF_DAYS.contains(&verb));
     let is_going = lower == "gonna";
     let next = words.get(at + 1).map_or("", |word| word.lower.as_str());
     match lower {
-        // "Today was fun.", and not "Yesterday adopted a cat."
-        _ if is_of_day || at > 0 && lower == "went" && lexicon::is_adverb(next) => None,
         "can't" | "cannot" | "couldn't" | "won't" | "didn't" | "had" | "haven't" | "would"
         | "could" => Some(Elided::Plain),
         "gonna" if next == "be" => None,
@@ -281,6 +277,13 @@ pub(super) fn elided(words: &[Word]) -> Option<Elided> {
     }
 }
 
+/// Whether words go on as what a day was: "Today was fun", "Yesterday went well".
+fn is_of_day(words: &[Word]) -> bool {
+    let lower = |at: usize| words.get(at).map_or("", |word| word.lower.as_str());
+    verbs::lemma(lower(0)).is_some_and(|verb| OF_DAYS.contains(&verb))
+        || lower(0) == "went" && lexicon::is_adverb(lower(1))
+}
+
 /// What days do, rather than somebody on one.
 const OF_DAYS: &[&str] = &[
     "be", "bring", "come", "end", "feel", "give", "make", "mark", "prove", "remind", "see", "seem",
@@ -319,7 +322,9 @@ impl Elided {
     pub(super) fn restore(self, me: &str, words: &[Word], edits: &mut Edits) {
         // "Yesterday adopted a cat": the time of it is written out where it stands.
         let is_time = |word: &Word| lexicon::is_time_noun(&word.lower);
-        let lead = words.iter().position(|word| !is_time(word)).unwrap_or(0);
+        let lead =
+            words.iter().position(|word| !is_time(word)).filter(|at| !is_of_day(&words[*at..]));
+        let lead = lead.unwrap_or(0);
         let Some(first) = words.get(lead) else { return };
         let lower = first.lower.as_str();
         let insert = match self {

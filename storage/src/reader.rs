@@ -39,6 +39,9 @@ pub struct Reader<'r> {
     kept: Option<&'r KeptReads>,
 }
 
+/// Called with the number, the key and the bytes of each version of a fact.
+type VisitNumbered<'v> = &'v mut dyn FnMut(u32, &[u8], &[u8]) -> Result<()>;
+
 impl<'r> Reader<'r> {
     pub(crate) fn new(view: View<'r>, catalog: &'r Arc<Catalog>, now: Time) -> Self {
         Self { view, catalog, now, kept: None }
@@ -292,11 +295,7 @@ impl<'r> Reader<'r> {
     }
 
     /// Calls `visit` on the number, the key and the bytes of every version of a fact that is in no pack, the oldest first.
-    fn each_version(
-        &self,
-        fact: FactId,
-        visit: &mut dyn FnMut(u32, &[u8], &[u8]) -> Result<()>,
-    ) -> Result<()> {
+    fn each_version(&self, fact: FactId, visit: VisitNumbered<'_>) -> Result<()> {
         // Behind the key of its pack, if it is the first there.
         let from = key::version(fact, 0);
         let end = key::after_prefix(&from[..8]);

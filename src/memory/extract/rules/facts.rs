@@ -292,7 +292,7 @@ impl<'a> Finder<'a> {
             "have" | "get" if !group.is_ongoing => self.of_having(person, after, group),
             "become" | "go" | "turn" if self.of_becoming(person, after, group) => return,
             "go" if self.lower(after) == "by" => {
-                self.of_own_name(person, after + 1, group.is_ended)
+                self.of_own_name(person, after + 1, group.is_ended);
             }
             "eat" | "drink" => self.of_eaten(person, group.main + 1, group),
             "start" | "begin" if matches!(self.lower(after), "eating" | "drinking") => {

@@ -75,9 +75,9 @@ const PROPERTIES_MAX: usize = 32;
 ///
 /// # Errors
 ///
-/// [`Error::Import`] if the file cannot be read or is one JSON document without messages,
-/// [`Error::Neural`] if no model is installed to embed the texts,
-/// [`Error::Storage`] if the disk refuses. The batches before it stay.
+/// [`Error::Import`](crate::Error::Import) if the file cannot be read or is one JSON document without messages,
+/// [`Error::Neural`](crate::Error::Neural) if no model is installed to embed the texts,
+/// [`Error::Storage`](crate::Error::Storage) if the disk refuses. The batches before it stay.
 pub fn messages(db: &Engraph, file: &Path, progress: Progress<'_>) -> Result<Report> {
     let failed = |error: &dyn std::fmt::Display| failed(file, error);
     // The first line is looked at whole, before it is known whether the file is one value.

@@ -430,13 +430,9 @@ impl Cell {
             rows::Value::Int(value) => Self::Int(*value),
             rows::Value::Float(value) if value.is_finite() => Self::Float(*value),
             rows::Value::String(value) => Self::text(value),
-            rows::Value::Timestamp(value) if is_bound(*value) => Self::instant(*value),
+            rows::Value::Timestamp(value) => Self::instant(*value),
             rows::Value::Duration(text) => Self::Duration(Duration::parse(text)?),
-            rows::Value::Period(period)
-                if period.from < period.to && is_bound(period.from) && is_bound(period.to) =>
-            {
-                Self::Period(*period)
-            }
+            rows::Value::Period(period) if period.from < period.to => Self::Period(*period),
             rows::Value::List(items) => {
                 Self::list(items.iter().map(Self::from_parameter).collect::<Option<_>>()?)
             }
@@ -449,11 +445,6 @@ impl Cell {
             _ => return None,
         })
     }
-}
-
-/// Whether an interval may begin or end there: at an instant of the calendar, or never.
-fn is_bound(time: Time) -> bool {
-    matches!(time, Interval::MIN | Interval::MAX) || time::civil(time).is_some()
 }
 
 /// As it would be written in MemQL; graph elements by id.

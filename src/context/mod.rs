@@ -98,10 +98,7 @@ impl<'c> Context<'c> {
         Cell::from_parameter(value).ok_or_else(|| {
             let what = match value {
                 Value::Float(_) => "no finite number",
-                Value::Timestamp(_) => {
-                    "an instant beyond the years -9999 to 9999; it is in microseconds"
-                }
-                Value::Period(_) => "no interval from one instant to a later one, in microseconds",
+                Value::Period(_) => "no interval from one instant to a later one",
                 _ => "no scalar, list or map of finite values",
             };
             Diagnostic::at(span, format!("the parameter ${name} is {what}")).bind()

@@ -125,6 +125,10 @@ fn valid(time: &ValidTime, row: &Row, context: &Context<'_>) -> Result<ValidScop
 /// An instant, or text that can be read as one.
 pub(crate) fn instant(cell: &Cell, span: Span) -> Result<Time> {
     match cell {
+        Cell::Timestamp(instant) if time::civil(*instant).is_none() => {
+            let message = "an instant beyond the years -9999 to 9999; it is in microseconds";
+            Err(Diagnostic::at(span, message).bind())
+        }
         Cell::Timestamp(instant) => Ok(*instant),
         Cell::String(text) => time::parse(text)
             .ok_or_else(|| Diagnostic::at(span, time::refused(text)).help(time::FORMS).bind()),

@@ -1,6 +1,8 @@
 //! Extractors with a model: tiny ones with random weights, and one behind an endpoint that says what it is told to.
 
+#[cfg(any(feature = "models", feature = "http"))]
 use super::super::prompt::tests::{Nobody, turn};
+#[cfg(any(feature = "models", feature = "http"))]
 use super::*;
 
 #[cfg(feature = "models")]

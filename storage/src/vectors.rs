@@ -135,8 +135,11 @@ impl Reader<'_> {
                 stored(family, key, value, &mut vector)?;
                 Ok(ControlFlow::Break(()))
             })?;
+            if !vector.is_empty() {
+                return Ok(Some(vector.len()));
+            }
         }
-        Ok(Some(vector.len()).filter(|components| *components > 0))
+        Ok(None)
     }
 
     /// How far embeddings have been made anew by another model; none if that is not under way.

@@ -28,8 +28,8 @@ impl Busy {
     ///
     /// # Errors
     ///
-    /// [`StorageError::Invalid`] if this thread would wait for itself: an extractor that consolidates the session
-    /// that it draws from.
+    /// [`StorageError::Invalid`] if this thread has a session already and would wait for another one: an extractor
+    /// that consolidates.
     pub(super) fn take(&self, sessions: &mut VecDeque<&str>) -> Result<Taken<'_>> {
         let mut taken = self.taken.lock();
         loop {
@@ -37,9 +37,10 @@ impl Busy {
                 return Ok(first);
             }
             let own = std::thread::current().id();
-            if sessions.iter().any(|session| taken.get(*session) == Some(&own)) {
+            // Whoever has what it wants may want what it has.
+            if taken.values().any(|thread| *thread == own) {
                 let message =
-                    "the session is being consolidated by this thread, which would wait for itself";
+                    "this thread is consolidating already, and would wait for the end of that";
                 return Err(StorageError::Invalid(message.to_owned()).into());
             }
             self.given_back.wait(&mut taken);

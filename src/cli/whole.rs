@@ -2,32 +2,37 @@
 //!
 //! What is no file, such as `/dev/stdout`, is written as it is.
 
-use std::io;
+use std::fs::Permissions;
+use std::io::{self, Write as _};
+use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 
 use super::output::check_place;
 use super::{Failure, Result};
 
+/// Who may read and write a new file, if the process says no less.
+const READABLE: u32 = 0o666;
+
 /// Writes a file, which has its name once it is whole.
 pub(super) fn write(file: &Path, bytes: &[u8]) -> Result<()> {
-    check_place(file)
-        .and_then(|()| write_beside(file, bytes))
+    // Where a link leads, so that it stays one.
+    let place = file.canonicalize().unwrap_or_else(|_| file.to_owned());
+    check_place(&place)
+        .and_then(|()| write_beside(&place, bytes))
         .map_err(|error| Failure::of_file(file, &error))
 }
 
-fn write_beside(file: &Path, bytes: &[u8]) -> io::Result<()> {
-    // Where a link leads, so that it stays one.
-    let place = file.canonicalize().unwrap_or_else(|_| file.to_owned());
+fn write_beside(place: &Path, bytes: &[u8]) -> io::Result<()> {
     if place.exists() && !place.is_file() {
         return std::fs::write(place, bytes);
     }
-    let part = part(&place);
-    let written = std::fs::write(&part, bytes).and_then(|()| std::fs::rename(&part, &place));
-    if written.is_err() {
-        // It is of no use, and that it stays is no worse than the failure.
-        std::fs::remove_file(&part).unwrap_or_default();
-    }
-    written
+    let folder = place.parent().filter(|folder| !folder.as_os_str().is_empty());
+    let mut beside = tempfile::Builder::new()
+        .permissions(Permissions::from_mode(READABLE))
+        .tempfile_in(folder.unwrap_or(Path::new(".")))?;
+    beside.write_all(bytes)?;
+    beside.persist(place)?;
+    Ok(())
 }
 
 /// A file under its name while it is written.
@@ -42,19 +47,33 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_cannot_be_written_whole_leaves_what_was_there() {
+    fn a_file_is_replaced_whole_where_a_link_leads() {
         let folder = tempfile::tempdir().expect("a folder");
         let (file, link) = (folder.path().join("page.html"), folder.path().join("link.html"));
         write(&file, b"old").expect("writes");
         std::os::unix::fs::symlink(&file, &link).expect("links");
         write(&link, b"new").expect("writes");
         assert_eq!(std::fs::read(&file).expect("reads"), b"new");
-        assert!(link.is_symlink() && !part(&file).exists());
-
-        // Something is in the way of the part.
-        std::fs::create_dir(part(&file)).expect("a folder");
-        assert!(write(&file, b"newer").is_err());
-        assert_eq!(std::fs::read(&file).expect("reads"), b"new");
+        assert!(link.is_symlink());
+        // Nothing else is left there, and it may be read by whoever may read other files.
+        assert_eq!(std::fs::read_dir(folder.path()).expect("lists").count(), 2);
+        let mode = |path: &Path| std::fs::metadata(path).expect("is there").permissions().mode();
+        let plain = folder.path().join("plain");
+        std::fs::write(&plain, "").expect("writes");
+        assert_eq!(mode(&file), mode(&plain));
         write(Path::new("/dev/null"), b"anything").expect("is no file");
+    }
+
+    #[test]
+    fn no_link_leads_into_a_database() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let database = folder.path().join("db");
+        std::fs::create_dir(&database).expect("a folder");
+        std::fs::write(database.join("engraph.lock"), "").expect("writes");
+        std::fs::write(database.join("CURRENT"), "MANIFEST").expect("writes");
+        let link = folder.path().join("page.html");
+        std::os::unix::fs::symlink(database.join("CURRENT"), &link).expect("links");
+        assert!(write(&link, b"page").is_err());
+        assert_eq!(std::fs::read(database.join("CURRENT")).expect("reads"), b"MANIFEST");
     }
 }

@@ -102,18 +102,29 @@ impl Transaction<'_> {
                 self.index_text(index.label, fields, node, old, new)?;
                 continue;
             }
-            let [old, new] = [old, new].map(|record| record.and_then(|r| index.key(node, r)));
-            if old == new {
-                continue;
-            }
-            if let Some(key) = old {
-                self.overlay.delete(Family::Values, key);
-            }
-            if let Some(key) = new {
-                self.overlay.put(Family::Values, key, Vec::new());
-            }
+            self.index_value(index, node, old, new);
         }
         Ok(())
+    }
+
+    /// The same in one index of values.
+    pub(crate) fn index_value(
+        &mut self,
+        index: &IndexDefinition,
+        node: NodeId,
+        old: Option<&NodeRecord>,
+        new: Option<&NodeRecord>,
+    ) {
+        let [old, new] = [old, new].map(|record| record.and_then(|r| index.key(node, r)));
+        if old == new {
+            return;
+        }
+        if let Some(key) = old {
+            self.overlay.delete(Family::Values, key);
+        }
+        if let Some(key) = new {
+            self.overlay.put(Family::Values, key, Vec::new());
+        }
     }
 }
 

@@ -3,7 +3,7 @@
 //!
 //! Whoever has properties, an alias or a fact that was told under the own name keeps it. Facts keep their history.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ops::ControlFlow;
 
 use engraph_storage::graph::{Edge, EdgeFilter, NodeId, Side, SystemScope, Value};
@@ -52,7 +52,7 @@ pub(super) fn forget(
     entities: &BTreeSet<NodeId>,
     models: &Models,
 ) -> Result<Forgotten> {
-    let mut forgotten = Forgotten::default();
+    let (mut forgotten, mut concepts) = (Forgotten::default(), BTreeMap::new());
     for entity in entities {
         if is_told(transaction.reader(), *entity)? {
             continue;
@@ -62,37 +62,54 @@ pub(super) fn forget(
         mentions.sort_by_key(|edge| edge.fact);
         let Some(first) = mentions.first().map(|edge| edge.head) else { continue };
         let name = key_of(transaction.reader(), first)?;
-        forgotten.add(match rename(transaction, *entity, &name, models)? {
+        forgotten.add(match rename(transaction, *entity, &name, &mut concepts)? {
             true => forget_mentions(transaction, *entity, &mentions, first)?,
             false => part(transaction, *entity, models)?,
         });
     }
+    settle_concepts(transaction, &concepts, models)?;
     Ok(forgotten)
 }
 
-/// Gives an entity another name, with an embedding if it is a concept; its topics know it by that.
+/// Gives concepts that were renamed, by their names before, their embeddings; topics know them by their names now.
+fn settle_concepts(
+    transaction: &mut Transaction<'_>,
+    concepts: &BTreeMap<String, String>,
+    models: &Models,
+) -> Result<()> {
+    if concepts.is_empty() {
+        return Ok(());
+    }
+    let names: Vec<&str> = concepts.values().map(String::as_str).collect();
+    let model = models.embedder()?;
+    for (name, vector) in names.iter().zip(models.embed(&names)?) {
+        if let Some(node) = transaction.reader().find(CONCEPT, name)? {
+            transaction.put_vector(node, model.id(), &vector)?;
+        }
+    }
+    let catalog = transaction.reader().catalog();
+    match catalog.label(TOPIC).zip(catalog.property(CONCEPTS)) {
+        Some((topic, property)) => Ok(transaction.replace_in_lists(topic, property, concepts)?),
+        None => Ok(()),
+    }
+}
+
+/// Gives an entity another name, and notes both if it is a concept.
 fn rename(
     transaction: &mut Transaction<'_>,
     entity: NodeId,
     name: &str,
-    models: &Models,
+    concepts: &mut BTreeMap<String, String>,
 ) -> Result<bool> {
     let reader = transaction.reader();
     let (before, catalog) = (key_of(reader, entity)?, reader.catalog());
     let record = reader.node(entity, SystemScope::Current)?;
     let is_concept = record.is_some_and(|record| catalog.label(CONCEPT) == Some(record.label));
-    let concepts = catalog.label(TOPIC).zip(catalog.property(CONCEPTS));
     if !transaction.rename(entity, name)? {
         return Ok(false);
     }
     if is_concept {
-        let model = models.embedder()?;
-        for vector in models.embed(&[name])? {
-            transaction.put_vector(entity, model.id(), &vector)?;
-        }
-        if let Some((topic, concepts)) = concepts {
-            transaction.replace_in_lists(topic, concepts, (&before, name))?;
-        }
+        concepts.insert(before, name.to_owned());
     }
     Ok(true)
 }

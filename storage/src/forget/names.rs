@@ -3,6 +3,7 @@
 //!
 //! Its facts keep their history, for they name it by its number.
 
+use std::collections::BTreeMap;
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
@@ -26,9 +27,8 @@ impl Transaction<'_> {
         if is_taken || old.created != old.system_from || !old.aliases.is_empty() {
             return Ok(false);
         }
-        let old = Arc::unwrap_or_clone(old);
         self.forgotten = true;
-        let mut new = NodeRecord { key: name.to_owned(), ..old.clone() };
+        let mut new = NodeRecord { key: name.to_owned(), ..(*old).clone() };
         for value in new.properties.values_mut().filter(|value| is_text(value, &old.key)) {
             *value = Value::String(name.to_owned());
         }
@@ -47,13 +47,13 @@ impl Transaction<'_> {
         Ok(true)
     }
 
-    /// Puts another text in the place of one in the lists that the nodes of a label have as a property, in what they
-    /// are and in what they were.
+    /// Puts other texts in the place of these in the lists that the nodes of a label have as a property, in what they
+    /// are and in what they were. Lists are in no index.
     pub fn replace_in_lists(
         &mut self,
         label: LabelId,
         property: PropertyId,
-        (old, new): (&str, &str),
+        texts: &BTreeMap<String, String>,
     ) -> Result<()> {
         let mut nodes = Vec::new();
         self.reader().nodes_of_label(label, None, &mut |_, node| {
@@ -67,19 +67,15 @@ impl Transaction<'_> {
                 let prefix = key::node(node);
                 let end = key::after_prefix(&prefix);
                 self.view().scan(family, &prefix, end.as_deref(), &mut |key, value| {
-                    let record: NodeRecord = record::decode(family, key, value)?;
-                    records.push((family, key.to_vec(), record));
+                    let mut record: NodeRecord = record::decode(family, key, value)?;
+                    if replace(record.properties.get_mut(&property), texts) {
+                        records.push((family, key.to_vec(), record));
+                    }
                     Ok(ControlFlow::Continue(()))
                 })?;
             }
         }
-        for (family, key, mut record) in records {
-            let Some(Value::List(items)) = record.properties.get_mut(&property) else { continue };
-            let mut found = items.iter_mut().filter(|item| is_text(item, old)).peekable();
-            if found.peek().is_none() {
-                continue;
-            }
-            found.for_each(|item| *item = Value::String(new.to_owned()));
+        for (family, key, record) in records {
             self.forgotten = true;
             self.overlay.put(family, key, record::encode(&record)?);
         }
@@ -94,15 +90,25 @@ impl Transaction<'_> {
                 self.reindex_text(index.label, fields, node, new)?;
                 continue;
             }
-            if let Some(key) = index.key(node, old) {
-                self.overlay.delete(Family::Values, key);
-            }
-            if let Some(key) = index.key(node, new) {
-                self.overlay.put(Family::Values, key, Vec::new());
-            }
+            self.index_value(index, node, Some(old), Some(new));
         }
         Ok(())
     }
+}
+
+/// Replaces texts of a list; whether there was one of them.
+fn replace(list: Option<&mut Value>, texts: &BTreeMap<String, String>) -> bool {
+    let Some(Value::List(items)) = list else { return false };
+    let mut is_changed = false;
+    for item in items {
+        if let Value::String(held) = item
+            && let Some(new) = texts.get(held)
+        {
+            *held = new.clone();
+            is_changed = true;
+        }
+    }
+    is_changed
 }
 
 fn is_text(value: &Value, text: &str) -> bool {
@@ -111,8 +117,6 @@ fn is_text(value: &Value, text: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use std::collections::BTreeMap;
-
     use super::*;
     use crate::{Durability, Memory, Store};
 
@@ -176,7 +180,8 @@ mod tests {
         }
         let mut write = store.begin(0).unwrap();
         let (label, property) = (write.label("Topic").unwrap(), write.property("of").unwrap());
-        write.replace_in_lists(label, property, ("Quintessa", "q")).unwrap();
+        let texts = BTreeMap::from([("Quintessa".to_owned(), "q".to_owned())]);
+        write.replace_in_lists(label, property, &texts).unwrap();
         write.commit(Durability::Buffered, 0).unwrap();
         let snapshot = store.snapshot(0);
         let node = snapshot.reader().find("Topic", "t").unwrap().unwrap();

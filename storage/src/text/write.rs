@@ -105,12 +105,22 @@ impl Transaction<'_> {
         if held.is_some() {
             self.end_document(label, node)?;
         }
-        if let Some(document) = next {
-            self.count_terms(label, document.terms(), document.lengths(), true)?;
-            let spell = Spell { since: self.now, until: None, document };
-            for (family, key, value) in entries(label, node, &spell) {
-                self.overlay.put(family, key, value);
-            }
+        match next {
+            Some(document) => self.put_document(label, node, document, self.now),
+            None => Ok(()),
+        }
+    }
+
+    fn put_document(
+        &mut self,
+        label: LabelId,
+        node: NodeId,
+        document: Document,
+        since: Time,
+    ) -> Result<()> {
+        self.count_terms(label, document.terms(), document.lengths(), true)?;
+        for (family, key, value) in entries(label, node, &Spell { since, until: None, document }) {
+            self.overlay.put(family, key, value);
         }
         Ok(())
     }
@@ -196,14 +206,10 @@ impl Transaction<'_> {
             return Ok(());
         }
         self.forget_text(label, node)?;
-        if let Some(document) = Document::of(fields, record) {
-            self.count_terms(label, document.terms(), document.lengths(), true)?;
-            let spell = Spell { since: record.system_from, until: None, document };
-            for (family, key, value) in entries(label, node, &spell) {
-                self.overlay.put(family, key, value);
-            }
+        match Document::of(fields, record) {
+            Some(document) => self.put_document(label, node, document, record.system_from),
+            None => Ok(()),
         }
-        Ok(())
     }
 
     /// Takes out all documents of a node.

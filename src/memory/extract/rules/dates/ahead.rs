@@ -223,7 +223,7 @@ impl Phrase<'_> {
         (looks_ahead || is_month && self.is_near(next.from)).then_some(next)
     }
 
-    /// "for Christmas", said in December: the one that is to come, if that is the nearer one. None of the others.
+    /// "for Christmas", said in December: the one that is to come, if that is the nearer one.
     pub(super) fn holiday_ahead(&self) -> Option<Interval> {
         if !self.has(HOLIDAYS) || self.has_year() || self.span.from > self.at {
             return None;

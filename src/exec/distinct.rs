@@ -8,7 +8,7 @@ use crate::context::Context;
 use crate::context::held::Held;
 use crate::error::Result;
 use crate::exec::lineage::Kept;
-use crate::exec::{Chunk, Operator};
+use crate::exec::{Asking, Chunk, Operator};
 use crate::plan::expr::Slot;
 
 pub(crate) struct Distinct {
@@ -21,7 +21,8 @@ pub(crate) struct Distinct {
 
 impl Operator for Distinct {
     fn next(&mut self, context: &Context<'_>, want: usize) -> Result<Option<Chunk>> {
-        while let Some(rows) = self.input.next(context, want)? {
+        let mut asking = Asking::new(want);
+        while let Some(rows) = self.input.next(context, asking.rows())? {
             let mut bytes = self.held.bytes();
             let mut chunk = Vec::new();
             for mut row in rows {

@@ -1,7 +1,8 @@
 //! Each input row with each way to follow one relation pattern: one prefix scan a node, with the
 //! filters inside the scan.
 //!
-//! A node with very many facts is read in pages, so that a run which needs few rows reads few.
+//! A node with very many facts is read in pages, so that a run which needs few rows reads few. Between two
+//! nodes that are bound the facts of the one that has fewer are read.
 
 use std::collections::HashSet;
 use std::ops::ControlFlow;
@@ -43,6 +44,28 @@ struct Reading {
     both: HashSet<(FactId, u32)>,
 }
 
+impl Reading {
+    /// The next facts of a node: of that of the row after those that were read, of another from the first on.
+    fn some(
+        &self,
+        near: NodeId,
+        side: Side,
+        relation: Option<RelationId>,
+        want: usize,
+        context: &Context<'_>,
+    ) -> Result<Vec<Edge>> {
+        let mut found = Vec::new();
+        let mut visit = |edge: Edge| {
+            found.push(edge);
+            if found.len() < want { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
+        };
+        let after = self.after.as_ref();
+        context.reader.edges_after(near, side, relation, &self.filter, after, &mut visit)?;
+        context.work(found.len() + 1)?;
+        Ok(found)
+    }
+}
+
 impl Expand {
     pub(crate) fn new(
         input: Box<dyn Operator>,
@@ -73,15 +96,22 @@ impl Expand {
         want: usize,
     ) -> Result<Option<Chunk>> {
         let Some(&(side, relation)) = reading.scans.last() else { return Ok(None) };
-        let mut found = Vec::new();
-        let mut visit = |edge: Edge| {
-            found.push(edge);
-            if found.len() < want { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
-        };
-        let (from, after) = (reading.from, reading.after.as_ref());
-        context.reader.edges_after(from, side, relation, &reading.filter, after, &mut visit)?;
-        context.work(found.len() + 1)?;
-        match found.last().filter(|_| found.len() >= want) {
+        // Of those between two nodes few are kept.
+        let want = if self.closes { CHUNK_ROWS } else { want };
+        let is_first = reading.after.is_none();
+        let mut found = reading.some(reading.from, side, relation, want, context)?;
+        let mut is_last = found.len() < want;
+        if !is_last
+            && is_first
+            && let Some(to) = self.end_of(&reading.row)
+        {
+            let back = reading.some(to, side.other(), relation, want, context)?;
+            if back.len() < want {
+                (found, is_last) = (back, true);
+                found.retain(|edge| edge.far(side.other()) == reading.from);
+            }
+        }
+        match found.last().filter(|_| !is_last) {
             Some(last) => reading.after = Some(EdgeMark::of(last, side)),
             None => {
                 reading.scans.pop();
@@ -103,10 +133,18 @@ impl Expand {
         Ok(Some(chunk))
     }
 
+    /// The node that the step has to arrive at.
+    fn end_of(&self, row: &Row) -> Option<NodeId> {
+        match row[self.step.to] {
+            Cell::Node(node) if self.closes => Some(node.id),
+            _ => None,
+        }
+    }
+
     /// The row that reaches `far`, unless another node is asked for.
     fn reach(&self, reading: &Reading, edge: Edge, far: NodeId) -> Option<Row> {
         let row = &reading.row;
-        if self.closes && !matches!(row[self.step.to], Cell::Node(node) if node.id == far) {
+        if self.closes && self.end_of(row) != Some(far) {
             return None;
         }
         let mut row = row.clone();

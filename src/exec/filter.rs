@@ -2,7 +2,7 @@
 
 use crate::context::Context;
 use crate::error::Result;
-use crate::exec::{CHUNK_ROWS, Chunk, Operator, eval};
+use crate::exec::{Asking, Chunk, Operator, eval};
 use crate::plan::expr::Expr;
 
 pub(crate) struct Filter {
@@ -14,10 +14,8 @@ pub(crate) struct Filter {
 
 impl Operator for Filter {
     fn next(&mut self, context: &Context<'_>, want: usize) -> Result<Option<Chunk>> {
-        let mut ask = want.clamp(1, CHUNK_ROWS);
-        while let Some(input) = self.input.next(context, ask)? {
-            // The fewer fit, the more are looked at at once.
-            ask = (ask * 2).min(CHUNK_ROWS);
+        let mut asking = Asking::new(want);
+        while let Some(input) = self.input.next(context, asking.rows())? {
             if !self.tentative {
                 eval::warm(&[&self.condition], input.iter(), context)?;
             }

@@ -110,14 +110,10 @@ fn above(
         LogicalPlan::NodeScan { node, labels, system, .. } => {
             Box::new(NodeScan::new(input, *node, labels.clone(), system.clone()))
         }
-        LogicalPlan::NodeLookup { node, labels, by, key, system, .. } => Box::new(NodeLookup {
-            input,
-            node: *node,
-            labels: labels.clone(),
-            by: *by,
-            key: key.clone(),
-            system: system.clone(),
-        }),
+        LogicalPlan::NodeLookup { node, labels, by, key, system, .. } => {
+            let (node, by) = ((*node, labels.clone()), (*by, key.clone()));
+            Box::new(NodeLookup::new(input, node, by, system.clone()))
+        }
         LogicalPlan::IndexScan { node, label, lookup, .. } => {
             Box::new(IndexScan::new(input, *node, *label, lookup.clone()))
         }

@@ -43,7 +43,7 @@ use crate::cell::{Cell, Row};
 use crate::context::Context;
 use crate::context::held::Held;
 use crate::context::run::Watch;
-use crate::error::Result;
+use crate::error::{Diagnostic, Result};
 use crate::plan::expr::{Expr, ExprKind};
 use crate::plan::{BoundQuery, LogicalPlan};
 
@@ -112,7 +112,7 @@ fn amount(expr: &Expr, context: &Context<'_>) -> Result<usize> {
         Cell::Int(value) if value >= 0 => Ok(usize::try_from(value).unwrap_or(usize::MAX)),
         _ => {
             let message = "expected a whole number that is not negative";
-            Err(crate::error::Diagnostic::at(expr.span, message).bind())
+            Err(Diagnostic::at(expr.span, message).bind())
         }
     }
 }
@@ -124,7 +124,15 @@ fn candidates(expr: &Expr, word: &str, context: &Context<'_>) -> Result<usize> {
         return Ok(value);
     }
     let message = format!("{word} takes a number from 1 to {max}");
-    Err(crate::error::Diagnostic::at(expr.span, message).bind())
+    Err(Diagnostic::at(expr.span, message).bind())
+}
+
+/// A part of a whole: from 0 to 1.
+fn share(expr: &Expr, word: &str, row: &Row, context: &Context<'_>) -> Result<f64> {
+    let share = eval::eval(expr, row, context)?.number();
+    share.filter(|share| (0.0..=1.0).contains(share)).ok_or_else(|| {
+        Diagnostic::at(expr.span, format!("{word} takes a number from 0 to 1")).execute()
+    })
 }
 
 /// Rows made at once, given on in chunks. Those that leave are held by whoever takes them.
@@ -174,6 +182,21 @@ impl Taken {
             self.ask = (self.ask * 2).min(CHUNK_ROWS);
             self.rows = chunk.into_iter();
         }
+    }
+}
+
+/// How many rows an operator asks for that drops some: the fewer it keeps, the more at once.
+struct Asking(usize);
+
+impl Asking {
+    fn new(want: usize) -> Self {
+        Self(want.clamp(1, CHUNK_ROWS))
+    }
+
+    fn rows(&mut self) -> usize {
+        let asked = self.0;
+        self.0 = (asked * 2).min(CHUNK_ROWS);
+        asked
     }
 }
 

@@ -9,67 +9,81 @@ use engraph_storage::graph::{NodeId, NodeRecord, SystemScope};
 use crate::cell::{Cell, NodeRef, Row};
 use crate::context::Context;
 use crate::error::Result;
-use crate::exec::{Chunk, Operator, eval, scope};
+use crate::exec::{CHUNK_ROWS, Chunk, Operator, Taken, eval, scope};
 use crate::plan::expr::{Expr, Slot};
 use crate::plan::scope::SystemTime;
 use crate::plan::{Labels, LookupBy};
 
 pub(crate) struct NodeLookup {
-    pub(crate) input: Box<dyn Operator>,
-    pub(crate) node: Slot,
-    pub(crate) labels: Labels,
-    pub(crate) by: LookupBy,
-    pub(crate) key: Expr,
-    pub(crate) system: SystemTime,
+    input: Taken,
+    node: Slot,
+    labels: Labels,
+    by: LookupBy,
+    key: Expr,
+    system: SystemTime,
+    place: Option<Place>,
+}
+
+/// What is still to be looked up for one input row.
+struct Place {
+    row: Row,
+    system: SystemScope,
+    sought: std::vec::IntoIter<Sought>,
+}
+
+/// What a node is looked up by.
+enum Sought {
+    Key(Arc<str>),
+    Id(i64),
 }
 
 impl NodeLookup {
-    fn find(&self, row: &Row, context: &Context<'_>, chunk: &mut Chunk) -> Result<()> {
+    pub(crate) fn new(
+        input: Box<dyn Operator>,
+        (node, labels): (Slot, Labels),
+        (by, key): (LookupBy, Expr),
+        system: SystemTime,
+    ) -> Self {
+        Self { input: Taken::new(input), node, labels, by, key, system, place: None }
+    }
+
+    fn begin(&self, row: Row, context: &Context<'_>) -> Result<Place> {
         let asked = match self.by {
-            LookupBy::Key => eval::key(&self.key, row, context)?,
-            _ => eval::eval(&self.key, row, context)?,
+            LookupBy::Key => eval::key(&self.key, &row, context)?,
+            _ => eval::eval(&self.key, &row, context)?,
         };
-        let system = scope::system(&self.system, row, context)?;
-        let found = match (self.by, &asked) {
-            (LookupBy::Key | LookupBy::KeyProperty, Cell::String(key)) => {
-                self.with_key(key, system, context)?
-            }
+        let system = scope::system(&self.system, &row, context)?;
+        let sought = match (self.by, asked) {
+            (LookupBy::Key | LookupBy::KeyProperty, Cell::String(key)) => vec![Sought::Key(key)],
             // What is no text finds nothing, as it equals no key.
             (LookupBy::Key | LookupBy::KeyProperty, _) => Vec::new(),
-            (LookupBy::Id, id) => self.with_id(id, system, context)?.into_iter().collect(),
-            (LookupBy::KeyIn | LookupBy::IdIn, Cell::List(items)) => {
-                self.of_list(items, system, context)?
+            (LookupBy::Id, id) => id_of(&id).map(Sought::Id).into_iter().collect(),
+            (LookupBy::KeyIn, Cell::List(items)) => {
+                let keys: BTreeSet<Arc<str>> = items.iter().filter_map(text).collect();
+                keys.into_iter().map(Sought::Key).collect()
+            }
+            (LookupBy::IdIn, Cell::List(items)) => {
+                let ids: BTreeSet<i64> = items.iter().filter_map(id_of).collect();
+                ids.into_iter().map(Sought::Id).collect()
             }
             (LookupBy::KeyIn | LookupBy::IdIn, Cell::Null) => Vec::new(),
             (LookupBy::KeyIn | LookupBy::IdIn, other) => {
-                return Err(eval::mismatch(self.key.span, "IN", "a list on its right", other));
+                return Err(eval::mismatch(self.key.span, "IN", "a list on its right", &other));
             }
         };
-        chunk.extend(found.into_iter().map(|id| self.row(row, id, system)));
-        Ok(())
+        Ok(Place { row, system, sought: sought.into_iter() })
     }
 
-    /// The nodes of a list of keys or ids, each once, in order of these.
-    fn of_list(
+    fn find(
         &self,
-        items: &[Cell],
+        sought: &Sought,
         system: SystemScope,
         context: &Context<'_>,
     ) -> Result<Vec<NodeId>> {
-        let mut found = Vec::new();
-        if self.by == LookupBy::IdIn {
-            for id in items {
-                found.extend(self.with_id(id, system, context)?);
-            }
-            found.sort_unstable();
-            found.dedup();
-            return Ok(found);
+        match sought {
+            Sought::Key(key) => self.with_key(key, system, context),
+            Sought::Id(id) => Ok(self.with_id(*id, system, context)?.into_iter().collect()),
         }
-        let keys: BTreeSet<&str> = items.iter().filter_map(text).collect();
-        for key in keys {
-            found.extend(self.with_key(key, system, context)?);
-        }
-        Ok(found)
     }
 
     fn row(&self, row: &Row, id: NodeId, system: SystemScope) -> Row {
@@ -81,17 +95,11 @@ impl NodeLookup {
     /// The node of an id, if it was there and has one of the labels.
     fn with_id(
         &self,
-        id: &Cell,
+        id: i64,
         system: SystemScope,
         context: &Context<'_>,
     ) -> Result<Option<NodeId>> {
         context.work(1)?;
-        let id = match id {
-            Cell::Int(id) => *id,
-            // Numbers are equal whatever their kind.
-            Cell::Float(id) if id.fract() == 0.0 && id.abs() < 9e15 => *id as i64,
-            _ => return Ok(None),
-        };
         let id = NodeId(id.cast_unsigned());
         let record = context.reader.node(id, system)?;
         let fits = |record: &Arc<NodeRecord>| match &self.labels {
@@ -127,9 +135,18 @@ impl NodeLookup {
     }
 }
 
-fn text(cell: &Cell) -> Option<&str> {
+fn text(cell: &Cell) -> Option<Arc<str>> {
     match cell {
-        Cell::String(text) => Some(text),
+        Cell::String(text) => Some(Arc::clone(text)),
+        _ => None,
+    }
+}
+
+/// The whole number that a cell is: numbers are equal whatever their kind.
+fn id_of(cell: &Cell) -> Option<i64> {
+    match cell {
+        Cell::Int(id) => Some(*id),
+        Cell::Float(id) if id.fract() == 0.0 && id.abs() < 9e15 => Some(*id as i64),
         _ => None,
     }
 }
@@ -140,15 +157,21 @@ fn has_alias(record: &NodeRecord, key: &str) -> bool {
 
 impl Operator for NodeLookup {
     fn next(&mut self, context: &Context<'_>, want: usize) -> Result<Option<Chunk>> {
-        while let Some(input) = self.input.next(context, want)? {
-            let mut chunk = Vec::new();
-            for row in &input {
-                self.find(row, context, &mut chunk)?;
-            }
-            if !chunk.is_empty() {
-                return Ok(Some(chunk));
-            }
+        let want = want.clamp(1, CHUNK_ROWS);
+        let mut chunk = Vec::new();
+        while chunk.len() < want {
+            let mut place = match self.place.take() {
+                Some(place) => place,
+                None => match self.input.next(context)? {
+                    Some(row) => self.begin(row, context)?,
+                    None => break,
+                },
+            };
+            let Some(sought) = place.sought.next() else { continue };
+            let found = self.find(&sought, place.system, context)?;
+            chunk.extend(found.into_iter().map(|id| self.row(&place.row, id, place.system)));
+            self.place = Some(place);
         }
-        Ok(None)
+        Ok((!chunk.is_empty()).then_some(chunk))
     }
 }

@@ -9,7 +9,7 @@ use engraph_storage::graph::{LabelId, SystemScope};
 use crate::cell::{Cell, NodeRef, Row};
 use crate::context::Context;
 use crate::error::Result;
-use crate::exec::{CHUNK_ROWS, Chunk, Operator, Taken, scope};
+use crate::exec::{Asking, Chunk, Operator, Taken, scope};
 use crate::plan::Labels;
 use crate::plan::expr::Slot;
 use crate::plan::scope::SystemTime;
@@ -56,6 +56,7 @@ impl NodeScan {
 
 impl Operator for NodeScan {
     fn next(&mut self, context: &Context<'_>, want: usize) -> Result<Option<Chunk>> {
+        let mut asking = Asking::new(want);
         loop {
             let Some(place) = &mut self.place else {
                 if self.advance(context)? {
@@ -69,10 +70,11 @@ impl Operator for NodeScan {
             };
             let mut found = Vec::new();
             let mut last = None;
+            let asked = asking.rows();
             let after = place.after.as_deref();
             context.reader.nodes_of_label(label, after, &mut |key, id| {
                 found.push(id);
-                if found.len() < want.clamp(1, CHUNK_ROWS) {
+                if found.len() < asked {
                     return ControlFlow::Continue(());
                 }
                 last = Some(key.to_owned());

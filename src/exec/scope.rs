@@ -9,7 +9,7 @@ use engraph_storage::graph::{EdgeFilter, Intent, Interval, SystemScope, Time, Va
 use crate::cell::{Cell, Row};
 use crate::context::Context;
 use crate::error::{Diagnostic, Error, Result};
-use crate::exec::eval;
+use crate::exec::{eval, share};
 use crate::graph_names::intent_named;
 use crate::plan::expr::Expr;
 use crate::plan::scope::{Scope, SystemTime, ValidTime};
@@ -141,7 +141,7 @@ pub(crate) fn instant(cell: &Cell, span: Span) -> Result<Time> {
 /// What the clause asks for, or what a condition does if that is more.
 fn least_confidence(scope: &Scope, row: &Row, context: &Context<'_>) -> Result<f64> {
     let asked = match &scope.confidence {
-        Some(floor) => confidence(floor, row, context)?,
+        Some(floor) => share(floor, "CONFIDENCE", row, context)?,
         None => 0.0,
     };
     let floor = match &scope.floor {
@@ -157,13 +157,6 @@ pub(crate) fn floor_of(floor: &Expr, row: &Row, context: &Context<'_>) -> Result
     match eval::eval(floor, row, context) {
         Err(error) if error.is_about_value() => Ok(0.0),
         floor => Ok(floor?.number().unwrap_or(0.0)),
-    }
-}
-
-fn confidence(expr: &Expr, row: &Row, context: &Context<'_>) -> Result<f64> {
-    match eval::eval(expr, row, context)?.number() {
-        Some(floor) if (0.0..=1.0).contains(&floor) => Ok(floor),
-        _ => Err(Diagnostic::at(expr.span, "CONFIDENCE takes a number from 0 to 1").bind()),
     }
 }
 

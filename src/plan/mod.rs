@@ -4,6 +4,7 @@
 //! plan knows neither the values of parameters nor the time: the same plan serves every run of a
 //! text.
 
+mod asked;
 pub(crate) mod estimate;
 pub(crate) mod explain;
 mod explain_retrieval;

@@ -5,9 +5,9 @@ use std::cell::Cell;
 use engraph_grammar::ast::{BinaryOp, UnaryOp};
 use engraph_storage::Catalog;
 
+use crate::plan::asked::{Asked, asked};
 use crate::plan::estimate::Statistics;
 use crate::plan::expr::{Expr, ExprKind, Slot, conjuncts};
-use crate::plan::order::{Asked, asked};
 use crate::plan::{LogicalPlan, LookupBy, order, scans};
 
 /// Conditions of a plan that are moved one by one; more of them stay together where they are.

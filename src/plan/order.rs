@@ -5,14 +5,13 @@
 
 use std::sync::Arc;
 
-use crate::plan::estimate::{OF_RANGE, OF_VALUE, Statistics, items};
-use crate::plan::expr::conjuncts;
-use crate::plan::expr::{Expr, ExprKind, Slot};
+use crate::plan::asked::{Asked, asked};
+use crate::plan::estimate::Statistics;
+use crate::plan::expr::{Expr, Slot, conjuncts};
 use crate::plan::optimize::is_simple;
 use crate::plan::pattern::{Link, Pattern, PatternNode, PatternWalk};
 use crate::plan::scope::SystemTime;
 use crate::plan::{Leg, LogicalPlan, Mode, PathSearch, Step, Walk};
-use engraph_grammar::ast::BinaryOp;
 
 /// The plan with every pattern as it is written, from left to right.
 pub(crate) fn as_written(plan: LogicalPlan) -> LogicalPlan {
@@ -31,9 +30,6 @@ pub(crate) fn by_cost(plan: LogicalPlan, statistics: &Statistics) -> LogicalPlan
         other => other,
     })
 }
-
-/// Nodes that a look-up of a key is taken to find: a little cheaper than a scan of one node.
-const ONE_BY_KEY: f64 = 0.9;
 
 /// What comes next.
 #[derive(Clone, Copy)]
@@ -108,7 +104,8 @@ impl<'s> Builder<'s> {
         None
     }
 
-    /// The move after which the fewest rows are expected; a step before a scan if they are as many.
+    /// The move after which the fewest rows are expected; a step before a scan if they are as many. Where links
+    /// lead to a node, a scan of it counts with what the steps between have to read for each.
     fn cheapest(&self, statistics: &Statistics) -> Option<Move> {
         let mut best: Option<(f64, Move)> = None;
         let mut offer = |rows: f64, next: Move| {
@@ -128,10 +125,56 @@ impl<'s> Builder<'s> {
                 offer(self.steps(link, true, left, statistics), Move::Follow(place, true));
             }
         }
+        let links = self.pattern.links.iter().enumerate();
+        let open = links.filter(|(place, _)| !self.followed.contains(place));
+        let open: Vec<&Link> = open.map(|(_, link)| link).collect();
+        let led = self.led_to(&open);
         for place in (0..self.pattern.nodes.len()).filter(|place| !self.bound[*place]) {
-            offer(self.scanned(place, statistics), Move::Scan(place));
+            let read = match led[place] && !self.is_looked_up_at(place) {
+                true => self.closed(place, &open, statistics),
+                false => 1.0,
+            };
+            offer(self.scanned(place, statistics) * read, Move::Scan(place));
         }
         best.map(|(_, next)| next)
+    }
+
+    /// Facts that are read for each node of a scan, at least 1, where open links lead from a bound node to it:
+    /// those of its own links, each from the end that has fewer.
+    fn closed(&self, place: usize, open: &[&Link], statistics: &Statistics) -> f64 {
+        let own = open.iter().filter(|link| [link.left, link.right].contains(&place));
+        let read = own.map(|link| {
+            let (left, right) = (&self.pattern.nodes[link.left], &self.pattern.nodes[link.right]);
+            let back = statistics.steps(&link.step.reversed(), &right.labels);
+            statistics.steps(&link.step, &left.labels).min(back)
+        });
+        read.fold(1.0, f64::max)
+    }
+
+    /// The nodes that are bound, or that open links lead to from these.
+    fn led_to(&self, open: &[&Link]) -> Vec<bool> {
+        let mut led = self.bound.clone();
+        let mut grows = true;
+        while grows {
+            grows = false;
+            for link in open.iter().filter(|link| link.left != link.right) {
+                grows |= led[link.left] != led[link.right];
+                let either = led[link.left] || led[link.right];
+                (led[link.left], led[link.right]) = (either, either);
+            }
+        }
+        led
+    }
+
+    /// Whether a node is found by its key or id.
+    fn is_looked_up_at(&self, place: usize) -> bool {
+        let slot = self.pattern.nodes[place].slot;
+        self.conditions.iter().any(|condition| match asked(condition, slot) {
+            Some(Asked::Key(by) | Asked::KeyIn(by) | Asked::Id(by) | Asked::IdIn(by)) => {
+                by.slots().iter().all(|slot| self.knows(*slot))
+            }
+            _ => false,
+        })
     }
 
     /// Rows for each row that a step is expected to give.
@@ -141,6 +184,10 @@ impl<'s> Builder<'s> {
         let facts = statistics.steps(&step, &self.pattern.nodes[near].labels);
         if closes {
             return facts / statistics.nodes(&None).max(1.0);
+        }
+        // Who can be looked up need not be looked for among all of them.
+        if self.is_looked_up_at(far) {
+            return facts;
         }
         facts * self.share(far, statistics)
     }
@@ -333,80 +380,6 @@ impl<'s> Builder<'s> {
             Some(asked) => asked.of(nodes),
             None => nodes,
         })
-    }
-}
-
-/// What a condition asks of a node.
-pub(crate) enum Asked<'e> {
-    Key(&'e Expr),
-    KeyIn(&'e Expr),
-    Id(&'e Expr),
-    IdIn(&'e Expr),
-    Value(&'e Expr),
-    Range(&'e Expr),
-}
-
-impl<'e> Asked<'e> {
-    /// What it compares with.
-    fn value(&self) -> &'e Expr {
-        match self {
-            Self::Key(value)
-            | Self::KeyIn(value)
-            | Self::Id(value)
-            | Self::IdIn(value)
-            | Self::Value(value)
-            | Self::Range(value) => value,
-        }
-    }
-
-    /// How many of so many nodes it is expected to leave.
-    fn of(&self, nodes: f64) -> f64 {
-        match self {
-            Self::Key(_) | Self::Id(_) => nodes.min(ONE_BY_KEY),
-            Self::KeyIn(list) | Self::IdIn(list) => nodes.min(items(list)),
-            Self::Value(_) => nodes * OF_VALUE,
-            Self::Range(_) => nodes * OF_RANGE,
-        }
-    }
-}
-
-/// What a condition asks of the node in a slot, where it compares one with something else.
-pub(crate) fn asked(condition: &Expr, node: Slot) -> Option<Asked<'_>> {
-    let is_node = |expr: &Expr| matches!(expr.kind, ExprKind::Slot(slot, _) if slot == node);
-    match &condition.kind {
-        ExprKind::HasKey(inner, key) if is_node(inner) => Some(Asked::Key(key)),
-        ExprKind::Binary(op, left, right) => {
-            if right.slots().contains(&node) {
-                return None;
-            }
-            let (of, name) = match &left.kind {
-                ExprKind::Property(of, name) => (of, name),
-                ExprKind::Call(function, arguments) if function.name == "id" => {
-                    return match op {
-                        _ if !arguments.iter().all(is_node) => None,
-                        BinaryOp::Equal => Some(Asked::Id(right)),
-                        BinaryOp::In => Some(Asked::IdIn(right)),
-                        _ => None,
-                    };
-                }
-                _ => return None,
-            };
-            if !is_node(of) {
-                return None;
-            }
-            match op {
-                BinaryOp::Equal if name == "key" => Some(Asked::Key(right)),
-                BinaryOp::In if name == "key" => Some(Asked::KeyIn(right)),
-                BinaryOp::Equal => Some(Asked::Value(right)),
-                BinaryOp::Less
-                | BinaryOp::LessEqual
-                | BinaryOp::Greater
-                | BinaryOp::GreaterEqual
-                | BinaryOp::StartsWith => Some(Asked::Range(right)),
-                _ => None,
-            }
-        }
-        _ => None,
     }
 }
 

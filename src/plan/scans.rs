@@ -10,6 +10,7 @@ use engraph_storage::Catalog;
 use engraph_storage::graph::{Intent, Interval, LabelId, RelationId, Time};
 
 use crate::cell::Cell;
+use crate::plan::asked::{Compared, compared, turned};
 use crate::plan::expr::conjuncts;
 use crate::plan::expr::{Expr, ExprKind, Slot};
 use crate::plan::scope::{SystemTime, ValidTime};
@@ -153,18 +154,6 @@ fn fact_property(expr: &Expr) -> Option<(Slot, &str)> {
         }
         _ => None,
     }
-}
-
-/// The comparison with its sides changed.
-fn turned(op: BinaryOp) -> Option<BinaryOp> {
-    Some(match op {
-        BinaryOp::Less => BinaryOp::Greater,
-        BinaryOp::LessEqual => BinaryOp::GreaterEqual,
-        BinaryOp::Greater => BinaryOp::Less,
-        BinaryOp::GreaterEqual => BinaryOp::LessEqual,
-        BinaryOp::Equal | BinaryOp::Overlaps => op,
-        _ => return None,
-    })
 }
 
 /// An instant that is known before the plan runs, by itself or as text, which [`period`](crate::functions) takes.
@@ -403,30 +392,18 @@ fn lookup(label: LabelId, node: Slot, parts: &[Expr], catalog: &Catalog) -> Opti
 
 /// What a condition asks of a property of the node.
 fn bound(condition: &Expr, node: Slot, name: &str) -> Option<(IndexBound, Expr)> {
-    let ExprKind::Binary(op, left, right) = &condition.kind else { return None };
-    let is_property = |expr: &Expr| {
-        matches!(
-            &expr.kind,
-            ExprKind::Property(of, own)
-                if own == name && matches!(of.kind, ExprKind::Slot(slot, _) if slot == node)
-        )
-    };
-    let (value, turned) = match () {
-        () if is_property(left) => (right, false),
-        () if is_property(right) => (left, true),
-        () => return None,
-    };
-    if value.slots().contains(&node) {
+    let (of, op, value) = compared(condition, node)?;
+    if of != Compared::Property(name) {
         return None;
     }
-    let bound = match (op, turned) {
-        (BinaryOp::Equal, _) => IndexBound::Equal,
-        (BinaryOp::Greater, false) | (BinaryOp::Less, true) => IndexBound::Above,
-        (BinaryOp::GreaterEqual, false) | (BinaryOp::LessEqual, true) => IndexBound::AtLeast,
-        (BinaryOp::Less, false) | (BinaryOp::Greater, true) => IndexBound::Below,
-        (BinaryOp::LessEqual, false) | (BinaryOp::GreaterEqual, true) => IndexBound::AtMost,
-        (BinaryOp::StartsWith, false) => IndexBound::Prefix,
+    let bound = match op {
+        BinaryOp::Equal => IndexBound::Equal,
+        BinaryOp::Greater => IndexBound::Above,
+        BinaryOp::GreaterEqual => IndexBound::AtLeast,
+        BinaryOp::Less => IndexBound::Below,
+        BinaryOp::LessEqual => IndexBound::AtMost,
+        BinaryOp::StartsWith => IndexBound::Prefix,
         _ => return None,
     };
-    Some((bound, value.as_ref().clone()))
+    Some((bound, value.clone()))
 }

@@ -117,9 +117,9 @@ impl LogicalPlan {
             Self::NodeScan { node, .. }
             | Self::NodeLookup { node, .. }
             | Self::IndexScan { node, .. } => vec![*node],
-            Self::Expand { step, .. } => vec![step.fact, step.to],
+            Self::Expand { step, closes, .. } => bound_by(step, *closes).collect(),
             Self::Walk { walk, .. } => {
-                let legs = walk.legs.iter().flat_map(|leg| [leg.step.fact, leg.step.to]);
+                let legs = walk.legs.iter().flat_map(|leg| bound_by(&leg.step, leg.closes));
                 legs.chain(walk.path).collect()
             }
             Self::BindPath { path, .. } => vec![*path],
@@ -311,4 +311,9 @@ impl LogicalPlan {
             _ => {}
         }
     }
+}
+
+/// The slots that a step binds: not that of a node at which it only arrives again.
+fn bound_by(step: &Step, closes: bool) -> impl Iterator<Item = Slot> {
+    [Some(step.fact), (!closes).then_some(step.to)].into_iter().flatten()
 }

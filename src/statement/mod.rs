@@ -154,63 +154,36 @@ impl Write {
         transaction: &mut Transaction<'_>,
         surroundings: Surroundings<'_>,
     ) -> Result<Rows> {
-        let models = surroundings.models;
-        let text = |text: &str| Value::String(text.to_owned());
         match self {
             Self::Define { name, options } => {
                 let rule = options.rule(name, transaction)?;
                 transaction.define_relation(name, rule)?;
-                let outcome = match options.observed {
-                    true => format!("defined, observed as {}", cardinality(rule.cardinality)),
-                    false => "defined".to_owned(),
-                };
-                Ok(Rows::single(&["relation", "outcome"], vec![text(name), text(&outcome)]))
+                Ok(match options.observed {
+                    true => {
+                        let observed = cardinality(rule.cardinality);
+                        done("relation", name, &format!("defined, observed as {observed}"))
+                    }
+                    false => done("relation", name, "defined"),
+                })
             }
-            Self::Store(Input::Node(node)) => {
-                let new = transaction.next_node();
-                write::put_node(transaction, node, models)?;
-                warn_of_namesakes(&[node], new, transaction, surroundings)?;
-                Ok(Rows::single(&["node", "outcome"], vec![text(&node.key), text("remembered")]))
-            }
-            Self::Store(Input::Fact(fact)) => {
-                let new = transaction.next_node();
-                let asserted = write::put_fact(transaction, fact, models)?;
-                let nodes = [&fact.head, &fact.tail];
-                warn_of_namesakes(&nodes, new, transaction, surroundings)?;
-                let id = Value::Int(asserted.fact.0.cast_signed());
-                let outcome = write::outcome(&asserted.resolution);
-                Ok(Rows::single(&["fact", "outcome"], vec![id, Value::String(outcome)]))
-            }
-            Self::Store(Input::Turn(turn)) => {
-                write::put_turn(transaction, turn, models)?;
-                Ok(Rows::single(&["turn", "outcome"], vec![text(&turn.key), text("stored")]))
-            }
-            Self::Store(Input::Heard { session, turn }) => {
-                let observed = observe(transaction, session, turn)?;
-                let outcome = match observed {
-                    Observed { is_new: false, .. } => "held already",
-                    Observed { is_late: true, .. } => "observed late",
-                    Observed { .. } => "observed",
-                };
-                let key = Value::String(observed.key);
-                Ok(Rows::single(&["turn", "outcome"], vec![key, text(outcome)]))
-            }
+            Self::Store(input) => store(input, transaction, surroundings),
             Self::Alias { alias, label, key, span } => {
-                let node = transaction.reader().find(label, key)?.ok_or_else(|| {
-                    Diagnostic::at(*span, format!("there is no {label} '{key}'"))
-                        .help(format!("make it first, with REMEMBER (:{label} '{key}')"))
-                        .execute()
-                })?;
+                let help = format!("make it first, with REMEMBER (:{label} '{key}')");
+                let node = transaction
+                    .reader()
+                    .find(label, key)?
+                    .ok_or_else(|| no_node(label, key, *span).help(help).execute())?;
                 let is_new = transaction.put_alias(node, alias)?;
-                let outcome = if is_new { "aliased" } else { "held already" };
-                Ok(Rows::single(&["alias", "outcome"], vec![text(alias), text(outcome)]))
+                Ok(done("alias", alias, if is_new { "aliased" } else { "held already" }))
             }
             Self::Split { name, label, key, span } => {
-                let node = transaction.reader().find(label, key)?.ok_or_else(|| {
-                    Diagnostic::at(*span, format!("there is no {label} '{key}'")).execute()
-                })?;
-                let moved = Value::Int(split(transaction, name, node, models)?.cast_signed());
-                Ok(Rows::single(&["name", "facts_moved"], vec![text(name), moved]))
+                let node = transaction
+                    .reader()
+                    .find(label, key)?
+                    .ok_or_else(|| no_node(label, key, *span).execute())?;
+                let moved = split(transaction, name, node, surroundings.models)?.cast_signed();
+                let name = Value::String(name.clone());
+                Ok(Rows::single(&["name", "facts_moved"], vec![name, Value::Int(moved)]))
             }
             Self::ForgetHeard { session, id, span } => {
                 change::forget_heard((*session, id, *span), transaction, surroundings)
@@ -218,21 +191,21 @@ impl Write {
             Self::Change(query) => change::change(query, transaction, surroundings),
             Self::DefineRule(rule) => {
                 transaction.define_rule(rule.clone())?;
-                Ok(Rows::single(&["rule", "outcome"], vec![text(&rule.name), text("defined")]))
+                Ok(done("rule", &rule.name, "defined"))
             }
             Self::DefineRecipe(recipe) => {
                 transaction.define_recipe(recipe.clone())?;
-                Ok(Rows::single(&["recipe", "outcome"], vec![text(&recipe.name), text("defined")]))
+                Ok(done("recipe", &recipe.name, "defined"))
             }
             Self::DefineIndex { name, label, property } => {
                 transaction.define_index(name, label, property)?;
-                Ok(Rows::single(&["index", "outcome"], vec![text(name), text("defined")]))
+                Ok(done("index", name, "defined"))
             }
             Self::DefineTextIndex { name, label, fields } => {
                 let fields: Vec<(&str, f32)> =
                     fields.iter().map(|(name, weight)| (name.as_str(), *weight)).collect();
                 transaction.define_text_index(name, label, &fields)?;
-                Ok(Rows::single(&["index", "outcome"], vec![text(name), text("defined")]))
+                Ok(done("index", name, "defined"))
             }
             Self::TrainScorer(_) => Err(Diagnostic::new("the scorer is not trained yet").bind()),
             Self::DefineScorer { name, scorer } => {
@@ -241,6 +214,54 @@ impl Write {
                 Ok(trained(name, scorer))
             }
             Self::Drop { kind, name } => dropped(*kind, name, transaction),
+        }
+    }
+}
+
+/// The row of a statement that did one thing: to what, and what became of it.
+fn done(what: &str, name: &str, outcome: &str) -> Rows {
+    let text = |text: &str| Value::String(text.to_owned());
+    Rows::single(&[what, "outcome"], vec![text(name), text(outcome)])
+}
+
+fn no_node(label: &str, key: &str, span: Span) -> Diagnostic {
+    Diagnostic::at(span, format!("there is no {label} '{key}'"))
+}
+
+/// Writes what a `REMEMBER` or `OBSERVE` says.
+fn store(
+    input: &Input,
+    transaction: &mut Transaction<'_>,
+    surroundings: Surroundings<'_>,
+) -> Result<Rows> {
+    let models = surroundings.models;
+    let new = transaction.next_node();
+    match input {
+        Input::Node(node) => {
+            write::put_node(transaction, node, models)?;
+            warn_of_namesakes(&[node], new, transaction, surroundings)?;
+            Ok(done("node", &node.key, "remembered"))
+        }
+        Input::Fact(fact) => {
+            let asserted = write::put_fact(transaction, fact, models)?;
+            let nodes = [&fact.head, &fact.tail];
+            warn_of_namesakes(&nodes, new, transaction, surroundings)?;
+            let id = Value::Int(asserted.fact.0.cast_signed());
+            let outcome = write::outcome(&asserted.resolution);
+            Ok(Rows::single(&["fact", "outcome"], vec![id, Value::String(outcome)]))
+        }
+        Input::Turn(turn) => {
+            write::put_turn(transaction, turn, models)?;
+            Ok(done("turn", &turn.key, "stored"))
+        }
+        Input::Heard { session, turn } => {
+            let observed = observe(transaction, session, turn)?;
+            let outcome = match observed {
+                Observed { is_new: false, .. } => "held already",
+                Observed { is_late: true, .. } => "observed late",
+                Observed { .. } => "observed",
+            };
+            Ok(done("turn", &observed.key, outcome))
         }
     }
 }

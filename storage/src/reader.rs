@@ -5,6 +5,7 @@
 mod edges;
 mod numbers;
 mod packed;
+mod part;
 
 use std::ops::{ControlFlow, Range};
 use std::sync::Arc;
@@ -23,8 +24,8 @@ use crate::meter::Meter;
 use crate::pack::{self, InOrder, Pack, VisitVersion};
 use crate::record;
 use crate::view::View;
-pub use edges::EdgeMark;
 pub(crate) use edges::{edge_of, families_of};
+pub use part::EdgeMark;
 
 /// The key of the embedding model's identity in `meta`.
 pub(crate) const MODEL: &[u8] = b"model";

@@ -200,12 +200,8 @@ impl Tallies {
     /// Facts that were not counted, for each run that was cut: what is missing to the facts of the
     /// other side.
     fn uncounted(&self, relation: RelationId, side: Side) -> f64 {
-        let other = match side {
-            Side::Out => Side::In,
-            Side::In => Side::Out,
-        };
         let of = |side| self.runs.get(&(None, relation, side)).copied().unwrap_or_default();
-        let (this, other) = (of(side), of(other));
+        let (this, other) = (of(side), of(side.other()));
         other.facts.saturating_sub(this.facts) as f64 / this.cut.max(1) as f64
     }
 }

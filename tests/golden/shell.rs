@@ -306,3 +306,17 @@ fn a_person_edits_completes_and_is_shown_a_part() {
     assert!(history.contains("MATCH (n:Number)\\nRETURN n.key AS k;\n"), "{history}");
     assert!(!history.contains("gone"), "{history}");
 }
+
+/// Lines that come at once, as terminal programs send them without a mark of pasting.
+#[test]
+#[cfg(target_os = "linux")]
+fn no_line_that_is_typed_ahead_is_lost() {
+    let db = folder();
+    let db_path = db.path().join("db");
+    answer(&shell(&db_path, "REMEMBER (:Number 'n0');\n"));
+    let ahead = "REMEMBER (:Number 'n1');\rREMEMBER (:Number 'n2');\rMATCH (n:Number) RETURN count(*) AS n;\r";
+    let steps = [("engraph> ", ahead), ("(1 row)", ""), ("(1 row)", ""), ("(1 row)", "\u{4}")];
+    let Some(seen) = typed(&db_path, &steps) else { return };
+    assert!(seen.contains(" 3"), "{seen}");
+    assert!(seen.contains("n2"), "{seen}");
+}

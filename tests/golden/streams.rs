@@ -48,10 +48,14 @@ fn read_only(options: Options) -> Engraph {
 
 /// The keys that a query has read, by its profile.
 fn keys_read(db: &Engraph, text: &str) -> u64 {
+    counted(db, text, "keys")
+}
+
+fn counted(db: &Engraph, text: &str, what: &str) -> u64 {
     let rows = db.query(&format!("PROFILE JSON {text}"), ()).expect(text);
     let Value::String(json) = &rows.rows[0][0] else { panic!("a text") };
     let profile: serde_json::Value = serde_json::from_str(json).expect("is JSON");
-    profile["operators"][1]["keys"].as_u64().expect("a count")
+    profile["operators"][1][what].as_u64().expect("a count")
 }
 
 #[test]
@@ -84,6 +88,60 @@ fn a_limit_reads_no_more_than_it_must() {
     }
     let all = keys_read(&db, "MATCH (h:Hub 'hub')-[:to]->(x) RETURN count(x) AS n");
     assert!(all >= 10_000, "the count is none: {all}");
+}
+
+#[test]
+fn both_ends_are_looked_up_and_the_one_with_fewer_facts_is_read() {
+    let db = read_only(Options::new());
+    for text in [
+        "MATCH (a:Leaf 'l00000')-[:next]->(m)-[:next]->(b:Leaf 'l00002') RETURN m.key",
+        "MATCH (a:Leaf 'l00000')-[:next]->()-[:next]->()-[:next]->(b:Leaf 'l00003') RETURN b.key",
+        "MATCH (h:Hub 'hub')-[:to]->(x:Leaf 'l09999') RETURN x.key",
+        "MATCH (x:Leaf 'l09999')<-[:to]-(h:Hub 'hub') RETURN x.key LIMIT 1",
+        "MATCH (h:Hub 'hub') MATCH (x:Leaf 'l09999') WHERE EXISTS { (h)-[:to]->(x) } RETURN x.key",
+        "MATCH (h:Hub 'hub') MATCH (x:Leaf 'l09999') WHERE EXISTS { (x)<-[:to]-(h) } RETURN x.key",
+        "MATCH (n:Leaf) WHERE 'l00001' = n.key RETURN n.key",
+    ] {
+        assert_eq!(db.query(text, ()).expect(text).rows.len(), 1, "{text}");
+        let keys = keys_read(&db, text);
+        assert!(keys <= 300, "{keys} keys were read by {text}");
+    }
+    let text = "MATCH (h:Hub 'hub') MATCH (x:Leaf) WHERE x.key STARTS WITH 'l0999'
+                MATCH (h)-[:to]->(x) RETURN x.key";
+    assert_eq!(db.query(text, ()).expect(text).rows.len(), 10);
+    let text = "MATCH (m:Leaf) WITH collect(m.key) AS keys MATCH (n:Leaf) WHERE n.key IN keys
+                RETURN n.key LIMIT 1";
+    let keys = keys_read(&db, text);
+    assert!(keys <= 21_000, "{keys} keys were read, of which the list takes 20,002");
+    let seeks =
+        counted(&db, "MATCH (:Hub 'hub')-[f]->(b) RETURN DISTINCT type(f) LIMIT 2", "seeks");
+    assert!(seeks <= 1_000, "{seeks} seeks for 10,000 facts");
+}
+
+/// Few nodes with many facts between them, as a life has: links are followed, and no pairs are made.
+#[test]
+fn where_links_lead_nothing_is_scanned() {
+    const NODES: usize = 10;
+    let folder = folder();
+    let db = open(folder.path());
+    let mut session = db.session();
+    session.execute("BEGIN", ()).expect("begins");
+    for at in 0..400 {
+        let (head, tail) = (at % NODES, (at * 7 + at / NODES) % NODES);
+        let (year, day) = (2000 + at / 20, 1 + at % 20);
+        let text = format!(
+            "REMEMBER (:N 'n{head}')-[met]->(:N 'n{tail}') VALID FROM DATE '{year}-01-{day:02}'
+             TO DATE '{year}-02-{day:02}'"
+        );
+        session.execute(&text, ()).expect("remembers");
+    }
+    session.execute("COMMIT", ()).expect("commits");
+    let met =
+        db.query("MATCH (:N 'n3')-[f:met]->() FOR VALID_TIME ALL RETURN f", ()).expect("reads");
+    let facts = met.rows.len() as u64;
+    let text = "MATCH (a:N 'n3')-[f:met]->(m)-[g:met]->(b) FOR VALID_TIME ALL RETURN count(*) AS n";
+    let keys = keys_read(&db, text);
+    assert!(keys <= facts * 60, "{keys} keys for {facts} facts of 400");
 }
 
 #[test]

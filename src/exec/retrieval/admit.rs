@@ -17,7 +17,7 @@ use crate::error::{Diagnostic, Result};
 use crate::exec::retrieval::NamedModel;
 use crate::exec::retrieval::finding::{groups, question, vector};
 use crate::exec::retrieval::rerank::text_of;
-use crate::exec::{amount, eval};
+use crate::exec::{amount, share};
 use crate::graph_names::CONTAINS;
 use crate::neural::ReaderModel;
 use crate::neural::dot;
@@ -46,10 +46,7 @@ pub(super) fn admit(clause: &Admit, rows: &[Row], context: &Context<'_>) -> Resu
 
 fn threshold(clause: &Admit, row: &Row, context: &Context<'_>) -> Result<f64> {
     let Some(expr) = &clause.threshold else { return Ok(THRESHOLD) };
-    let threshold = eval::eval(expr, row, context)?.number();
-    threshold
-        .filter(|share| (0.0..=1.0).contains(share))
-        .ok_or_else(|| Diagnostic::at(expr.span, "THRESHOLD takes a number from 0 to 1").execute())
+    share(expr, "THRESHOLD", row, context)
 }
 
 /// A question, and the rows that ask it.

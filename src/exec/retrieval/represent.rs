@@ -9,11 +9,10 @@ use engraph_storage::graph::NodeId;
 
 use crate::cell::{Cell, Row};
 use crate::context::Context;
-use crate::error::{Diagnostic, Result};
+use crate::error::Result;
 use crate::exec::retrieval::finding::{groups, said};
-use crate::exec::{candidates, eval};
+use crate::exec::{candidates, eval, share};
 use crate::neural::dot;
-use crate::plan::expr::Expr;
 use crate::plan::retrieval::Represent;
 use crate::retrieval::represent::{ALPHA, Aim, CANDIDATES_MAX, NEIGHBOURS, Pick, represent_by};
 
@@ -65,13 +64,6 @@ fn choose(found: &[Candidate], aim: &Aim, context: &Context<'_>) -> Result<Vec<P
         _ => 0.0,
     };
     represent_by(&relevance, aim, similarity, &|| context.in_time())
-}
-
-fn share(expr: &Expr, word: &str, row: &Row, context: &Context<'_>) -> Result<f64> {
-    let share = eval::eval(expr, row, context)?.number();
-    share.filter(|share| (0.0..=1.0).contains(share)).ok_or_else(|| {
-        Diagnostic::at(expr.span, format!("{word} takes a number from 0 to 1")).execute()
-    })
 }
 
 /// Each node once, with the best relevance that a row gives it; of too many, the most relevant.

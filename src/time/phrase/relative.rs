@@ -149,6 +149,9 @@ struct Amount {
 
 /// "two weeks", "half a year", "a couple of days", "a year and a half".
 fn amount(r: &mut Reader<'_>) -> Option<Amount> {
+    if let Some(years) = r.attempt(quarter_century) {
+        return Some(years);
+    }
     let halves = count(r)?;
     let measure = r.named(MEASURES).or_else(|| r.plural(MEASURES))?;
     let halves = halves + r.words(&["and", "a", "half"]).map_or(0, |()| 1);
@@ -159,6 +162,14 @@ fn amount(r: &mut Reader<'_>) -> Option<Amount> {
         measure.length.scaled(halves as f64 / 2.0)?
     };
     Some(Amount { measure, length, is_whole })
+}
+
+/// "a quarter of a century".
+fn quarter_century(r: &mut Reader<'_>) -> Option<Amount> {
+    let _ = r.word(&["a"]);
+    r.words(&["quarter", "of", "a", "century"])?;
+    let (_, year) = MEASURES.iter().find(|(name, _)| *name == "year")?;
+    Some(Amount { measure: *year, length: year.length.times(25)?, is_whole: true })
 }
 
 /// A count, in halves.

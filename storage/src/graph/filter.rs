@@ -11,6 +11,16 @@ pub enum Side {
     In,
 }
 
+impl Side {
+    /// The side on which the nodes at the other ends have the same facts.
+    pub fn other(self) -> Self {
+        match self {
+            Self::Out => Self::In,
+            Self::In => Self::Out,
+        }
+    }
+}
+
 /// Which part of valid time a read looks at.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ValidScope {

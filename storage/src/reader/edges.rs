@@ -4,16 +4,15 @@
 //! It never keeps what is not committed, nor what is no longer believed.
 
 use std::collections::BTreeSet;
-use std::ops::{ControlFlow, Range};
+use std::ops::ControlFlow;
 
 use super::Reader;
-use crate::adjacency::{self, Adjacency, places};
+use super::part::{Begin, EdgeMark, Part, last_begin};
+use crate::adjacency;
 use crate::edges::{Gathered, Near, NearEdges};
 use crate::error::{Result, StorageError};
 use crate::families::Family;
-use crate::graph::{
-    Edge, EdgeFilter, Interval, NodeId, RelationId, Side, SystemScope, Time, ValidScope,
-};
+use crate::graph::{Edge, EdgeFilter, Interval, NodeId, RelationId, Side, SystemScope};
 use crate::kept::KeptReads;
 use crate::key;
 
@@ -87,8 +86,9 @@ impl Reader<'_> {
             let visit = &mut |edge: Edge| visit(edge.far(near.side));
             return self.each_edge(near, filter, None, visit);
         };
+        let (family, _) = families_of(near.side);
         let to = last_begin(near.relation, filter.valid);
-        let places = Part { near, from: Begin::Start, to }.places(&edges);
+        let places = Part { near, family, filter, from: Begin::Start, to }.places(&edges);
         let (end, flow) = edges.visit_far(places.clone(), filter, visit);
         self.view.count_scan(end.saturating_sub(places.start), adjacency::COUNTED)?;
         Ok(flow)
@@ -122,7 +122,7 @@ impl Reader<'_> {
                 Some(mark) => Begin::Behind(mark),
                 None => Begin::Start,
             };
-            if self.some_edges(family, &Part { near, from, to }, filter, visit)?.is_break() {
+            if self.some_edges(&Part { near, family, filter, from, to }, visit)?.is_break() {
                 return Ok(ControlFlow::Break(()));
             }
         }
@@ -144,11 +144,14 @@ impl Reader<'_> {
             let mut from = Some(whole.clone());
             while let Some(start) = from.take() {
                 let mut first = None;
-                let visit = &mut |edge: Edge| {
-                    first = Some(edge.relation);
-                    ControlFlow::Break(())
-                };
-                _ = self.scan_edges((family, side), &start, end.as_deref(), filter, visit)?;
+                self.scan_side((family, side), &start, end.as_deref(), &mut |edge| {
+                    first = filter.keeps(&edge).then_some(edge.relation);
+                    Ok(if first.is_some() {
+                        ControlFlow::Break(())
+                    } else {
+                        ControlFlow::Continue(())
+                    })
+                })?;
                 let Some(relation) = first else { break };
                 relations.insert(relation);
                 from = key::after_prefix(&adjacency::prefix(near, Some(relation)));
@@ -167,35 +170,25 @@ impl Reader<'_> {
         visit: VisitEdge<'_>,
     ) -> Result<()> {
         let near = Near { node: near, side, relation: Some(relation) };
-        let part = Part {
-            near,
-            from: Begin::Begun(begun.from),
-            to: Some(begun.to).filter(|to| *to != Interval::MAX),
-        };
+        let from = Begin::Begun(begun.from);
+        let to = Some(begun.to).filter(|to| *to != Interval::MAX);
         for family in families_read(side, filter) {
-            if self.some_edges(family, &part, filter, visit)?.is_break() {
+            if self.some_edges(&Part { near, family, filter, from, to }, visit)?.is_break() {
                 break;
             }
         }
         Ok(())
     }
 
-    /// The edges of one family.
-    fn some_edges(
-        &self,
-        family: Family,
-        part: &Part<'_>,
-        filter: &EdgeFilter,
-        visit: VisitEdge<'_>,
-    ) -> Result<ControlFlow<()>> {
-        let is_current = matches!(family, Family::Out | Family::In);
+    fn some_edges(&self, part: &Part<'_>, visit: VisitEdge<'_>) -> Result<ControlFlow<()>> {
+        let is_current = matches!(part.family, Family::Out | Family::In);
         if let Some(kept) =
-            self.kept.filter(|_| is_current && !self.changes(family, part.near.node))
-            && let Some(flow) = self.kept_edges(kept, family, part, filter, visit)?
+            self.kept.filter(|_| is_current && !self.changes(part.family, part.near.node))
+            && let Some(flow) = self.kept_edges(kept, part, visit)?
         {
             return Ok(flow);
         }
-        self.visit_stored(family, part, filter, visit)
+        self.visit_stored(part, visit)
     }
 
     /// Whether anything between a node and others is not committed.
@@ -203,16 +196,17 @@ impl Reader<'_> {
         self.view.has_changes() && self.view.changes_within(family, &adjacency::prefix(near, None))
     }
 
-    /// The edges of one family by the disk.
-    fn visit_stored(
-        &self,
-        family: Family,
-        part: &Part<'_>,
-        filter: &EdgeFilter,
-        visit: VisitEdge<'_>,
-    ) -> Result<ControlFlow<()>> {
+    /// The edges of a part by the disk.
+    fn visit_stored(&self, part: &Part<'_>, visit: VisitEdge<'_>) -> Result<ControlFlow<()>> {
         let (from, to) = part.keys();
-        self.scan_edges((family, part.near.side), &from, to.as_deref(), filter, visit)
+        let mut flow = ControlFlow::Continue(());
+        self.scan_side((part.family, part.near.side), &from, to.as_deref(), &mut |edge| {
+            if part.filter.keeps(&edge) {
+                flow = visit(edge);
+            }
+            Ok(flow)
+        })?;
+        Ok(flow)
     }
 
     /// The believed edges by what was read lately, or by the disk so that they are kept. None if
@@ -220,9 +214,7 @@ impl Reader<'_> {
     fn kept_edges(
         &self,
         kept: &KeptReads,
-        family: Family,
         part: &Part<'_>,
-        filter: &EdgeFilter,
         visit: VisitEdge<'_>,
     ) -> Result<Option<ControlFlow<()>>> {
         let edges = match self.held_edges(kept, part.near) {
@@ -230,14 +222,14 @@ impl Reader<'_> {
             // Who asks for the first ones may need no more: they are kept as they are read, if all
             // are read.
             None if matches!(part.from, Begin::Start) => {
-                return self.keep_while_read(kept, family, part, filter, visit).map(Some);
+                return self.keep_while_read(kept, part, visit).map(Some);
             }
-            None => return self.keep_if_many(kept, family, part, filter, visit).map(Some),
+            None => return self.keep_if_many(kept, part, visit).map(Some),
         };
         if !edges.is_complete() {
             return Ok(None);
         }
-        self.visit_kept(&edges, part, filter, visit).map(Some)
+        self.visit_kept(&edges, part, visit).map(Some)
     }
 
     /// Edges that are kept: of the relation, or of all.
@@ -250,11 +242,10 @@ impl Reader<'_> {
         &self,
         edges: &NearEdges,
         part: &Part<'_>,
-        filter: &EdgeFilter,
         visit: VisitEdge<'_>,
     ) -> Result<ControlFlow<()>> {
         let places = part.places(edges);
-        let (end, flow) = edges.visit(&part.near, places.clone(), filter, visit);
+        let (end, flow) = edges.visit(&part.near, places.clone(), part.filter, visit);
         self.view.count_scan(end.saturating_sub(places.start), adjacency::COUNTED)?;
         Ok(flow)
     }
@@ -264,45 +255,34 @@ impl Reader<'_> {
     fn keep_if_many(
         &self,
         kept: &KeptReads,
-        family: Family,
         part: &Part<'_>,
-        filter: &EdgeFilter,
         visit: VisitEdge<'_>,
     ) -> Result<ControlFlow<()>> {
         let near = part.near;
         let (mut few, mut last, mut flow) = (FEW_EDGES, None, ControlFlow::Continue(()));
         let (from, to) = part.keys();
-        self.scan_side((family, near.side), &from, to.as_deref(), &mut |edge| {
+        self.scan_side((part.family, near.side), &from, to.as_deref(), &mut |edge| {
             if few == 0 {
                 return Ok(ControlFlow::Break(()));
             }
             few -= 1;
             last = Some(edge);
-            if filter.keeps(&edge) {
+            if part.filter.keeps(&edge) {
                 flow = visit(edge);
             }
             Ok(flow)
         })?;
         let Some(last) = last.filter(|_| few == 0 && flow.is_continue()) else { return Ok(flow) };
         let mark = EdgeMark::of(&last, near.side);
-        let part = Part { near, from: Begin::Behind(&mark), to: part.to };
-        let edges = self.read_edges(family, near)?;
+        let rest = Part { from: Begin::Behind(&mark), ..*part };
+        let mut edges = Gathered::new(near.side);
+        self.scan_all(part, &mut |edge| edges.push(&edge))?;
+        let edges = edges.finish();
         kept.keep_edges(near, self.now, edges.clone());
         if edges.is_complete() {
-            return self.visit_kept(&edges, &part, filter, visit);
+            return self.visit_kept(&edges, &rest, visit);
         }
-        self.visit_stored(family, &part, filter, visit)
-    }
-
-    /// All edges of a node from the disk, for those that come back for more.
-    fn read_edges(&self, family: Family, near: Near) -> Result<NearEdges> {
-        let mut edges = Gathered::new(near.side);
-        let prefix = adjacency::prefix(near.node, near.relation);
-        let to = key::after_prefix(&prefix);
-        self.scan_side((family, near.side), &prefix, to.as_deref(), &mut |edge| {
-            Ok(edges.push(&edge))
-        })?;
-        Ok(edges.finish())
+        self.visit_stored(&rest, visit)
     }
 
     /// Reads edges from the first on. If none is left out, they are kept; those that begin too late
@@ -310,46 +290,31 @@ impl Reader<'_> {
     fn keep_while_read(
         &self,
         kept: &KeptReads,
-        family: Family,
         part: &Part<'_>,
-        filter: &EdgeFilter,
         visit: VisitEdge<'_>,
     ) -> Result<ControlFlow<()>> {
-        let near = part.near;
-        let mut edges = Gathered::new(near.side);
-        let prefix = adjacency::prefix(near.node, near.relation);
-        let to = key::after_prefix(&prefix);
+        let mut edges = Gathered::new(part.near.side);
         let mut flow = ControlFlow::Continue(());
-        self.scan_side((family, near.side), &prefix, to.as_deref(), &mut |edge| {
+        self.scan_all(part, &mut |edge| {
             let goes_on = edges.push(&edge);
             let asked = part.to.is_none_or(|to| edge.valid.from < to);
-            if asked && filter.keeps(&edge) {
+            if asked && part.filter.keeps(&edge) {
                 flow = visit(edge);
             }
-            Ok(if asked { flow } else { goes_on })
+            if asked { flow } else { goes_on }
         })?;
         if flow.is_continue() {
-            kept.keep_edges(near, self.now, edges.finish());
+            kept.keep_edges(part.near, self.now, edges.finish());
         }
         Ok(flow)
     }
 
-    fn scan_edges(
-        &self,
-        of: (Family, Side),
-        from: &[u8],
-        to: Option<&[u8]>,
-        filter: &EdgeFilter,
-        visit: VisitEdge<'_>,
-    ) -> Result<ControlFlow<()>> {
-        let mut flow = ControlFlow::Continue(());
-        self.scan_side(of, from, to, &mut |edge| {
-            if filter.keeps(&edge) {
-                flow = visit(edge);
-            }
-            Ok(flow)
-        })?;
-        Ok(flow)
+    /// All edges of the node and relation of a part by the disk, wherever it begins and ends.
+    fn scan_all(&self, part: &Part<'_>, visit: VisitEdge<'_>) -> Result<()> {
+        let Near { node, side, relation } = part.near;
+        let from = adjacency::prefix(node, relation);
+        let to = key::after_prefix(&from);
+        self.scan_side((part.family, side), &from, to.as_deref(), &mut |edge| Ok(visit(edge)))
     }
 
     /// Calls `visit` on every edge of an adjacency family, in the order of its keys, until it
@@ -403,37 +368,6 @@ impl Reader<'_> {
     }
 }
 
-/// Where a read of a node's edges stands, so that it can go on there: see [`Reader::edges_after`].
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct EdgeMark {
-    family: Family,
-    key: Vec<u8>,
-}
-
-impl EdgeMark {
-    /// At an edge that was read on that side. If what is believed changes in between, an edge that
-    /// was read as believed may be met again as one that was.
-    pub fn of(edge: &Edge, side: Side) -> Self {
-        let [by_head, by_tail] = places(edge);
-        let (family, key) = match side {
-            Side::Out => by_head,
-            Side::In => by_tail,
-        };
-        Self { family, key: key.as_ref().to_vec() }
-    }
-
-    /// The first key after it.
-    fn behind(&self) -> Vec<u8> {
-        [&self.key[..], &[0]].concat()
-    }
-
-    /// The parts of its key, if it is at an edge that is believed.
-    fn place(&self) -> Option<Adjacency> {
-        let (place, behind) = Adjacency::decode(&self.key)?;
-        behind.is_empty().then_some(place)
-    }
-}
-
 /// What is believed, and what was.
 pub(crate) fn families_of(side: Side) -> (Family, Family) {
     match side {
@@ -452,72 +386,6 @@ fn families_read(side: Side, filter: &EdgeFilter) -> impl Iterator<Item = Family
 pub(crate) fn edge_of(family: Family, side: Side, key: &[u8], value: &[u8]) -> Result<Edge> {
     adjacency::decode(side, key, value)
         .ok_or_else(|| StorageError::corrupt(family.name(), key, "no edge"))
-}
-
-/// Some of the edges of a node, in the order of their keys.
-struct Part<'m> {
-    near: Near,
-    from: Begin<'m>,
-    /// Edges that begin here or later are left out; only with a relation.
-    to: Option<Time>,
-}
-
-/// Where a part begins.
-enum Begin<'m> {
-    Start,
-    Behind(&'m EdgeMark),
-    /// With those that begin at this instant; only with a relation.
-    Begun(Time),
-}
-
-impl Part<'_> {
-    /// The first key, and the first one after the last.
-    fn keys(&self) -> (Vec<u8>, Option<Vec<u8>>) {
-        let Near { node, relation, .. } = self.near;
-        let prefix = adjacency::prefix(node, relation);
-        let from = match self.from {
-            Begin::Start => prefix.clone(),
-            // A mark of another node leads to nothing that is not of this one.
-            Begin::Behind(mark) => mark.behind().max(prefix.clone()),
-            Begin::Begun(time) => adjacency::begun(node, relation, time),
-        };
-        let to = match self.to {
-            Some(time) => Some(adjacency::begun(node, relation, time)),
-            None => key::after_prefix(&prefix),
-        };
-        (from, to)
-    }
-
-    /// The same among edges in memory, which may be those of more relations.
-    fn places(&self, edges: &NearEdges) -> Range<usize> {
-        let all = match self.near.relation {
-            Some(relation) => edges.of_relation(relation),
-            None => 0..edges.len(),
-        };
-        let end = self.to.map_or(all.end, |time| edges.begun(all.clone(), time));
-        let start = match self.from {
-            Begin::Start => all.start,
-            Begin::Behind(mark) => match mark.place() {
-                Some(place) if place.near == self.near.node => edges.behind(&self.near, &place),
-                // As by their keys.
-                Some(place) if place.near > self.near.node => end,
-                _ => all.start,
-            },
-            Begin::Begun(time) => edges.begun(all.clone(), time),
-        };
-        start.max(all.start)..end.max(start)
-    }
-}
-
-/// With one relation, keys are in order of valid_from, and facts that begin after the time asked for
-/// need not be read: the first instant of those.
-fn last_begin(relation: Option<RelationId>, valid: ValidScope) -> Option<Time> {
-    relation?;
-    match valid {
-        ValidScope::AsOf(time) => time.checked_add(1),
-        ValidScope::Within(interval) if interval.to != Interval::MAX => Some(interval.to),
-        _ => None,
-    }
 }
 
 #[cfg(test)]

@@ -130,6 +130,10 @@ const WORDS: &[&str] = &[
 /// "for four years" with a perfect, "it has been four years since": it began so long ago.
 fn since_so_long(text: &str, at: Time) -> Option<Interval> {
     let lower = text.to_ascii_lowercase();
+    // "I live in Graz since two years."
+    if let Some(span) = lower.split_once(" since ").and_then(|(_, rest)| so_long_ago(rest, at)) {
+        return Some(span);
+    }
     let perfect = [" been ", " have ", " has ", "'ve ", "'s been "];
     if !perfect.iter().any(|word| lower.contains(word)) {
         return None;
@@ -143,7 +147,7 @@ fn since_so_long(text: &str, at: Time) -> Option<Interval> {
 fn so_long_ago(text: &str, at: Time) -> Option<Interval> {
     let about = ["almost", "about", "nearly", "roughly", "around", "over"];
     let rest = text.split_whitespace().skip_while(|word| about.contains(word));
-    let rest: Vec<&str> = rest.take(3).collect();
+    let rest: Vec<&str> = rest.take(5).collect();
     let length = (1..=rest.len()).rev().find_map(|count| {
         let words = rest.get(..count)?.join(" ");
         time::when(&format!("{} ago", words.trim_end_matches(|c: char| !c.is_alphanumeric())), at)

@@ -318,6 +318,16 @@ fn is_light(lower: &str) -> bool {
 }
 
 impl Elided {
+    /// Whether the subject may be whom the sentence before is about: "My sister is fine. Moved to Berlin", and not
+    /// "Miss her so much", "Had fun with them".
+    pub(super) fn may_be_anybodys(self, words: &[Word]) -> bool {
+        let is_mine = |word: &Word| {
+            let lower = word.lower.as_str();
+            matches!(lower, "her" | "him" | "them" | "me" | "my" | "us" | "our" | "together")
+        };
+        matches!(self, Self::Plain | Self::Is | Self::Has) && !words.iter().any(is_mine)
+    }
+
     /// Puts the subject back.
     pub(super) fn restore(self, me: &str, words: &[Word], edits: &mut Edits) {
         // "Yesterday adopted a cat": the time of it is written out where it stands.

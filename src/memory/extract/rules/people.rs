@@ -17,8 +17,34 @@ pub(super) struct People<'t> {
     pub(super) you: Option<&'t str>,
     /// Who is meant by `we`, beside who speaks.
     pub(super) with: Option<String>,
+    /// The sentence before is about somebody else, who may be what one without a subject is about.
+    pub(super) are_told_of: bool,
     /// Those that `he`, `she` and `they` may mean, by pronoun.
     named: Vec<(&'static str, String)>,
+}
+
+/// Whether a sentence is about somebody else: "My sister is fine", "She called", and not "My sister and I are fine".
+pub(super) fn is_of_another(text: &str, words: &[Word]) -> bool {
+    let lower = |at: usize| words.get(at).map_or("", |word| word.lower.as_str());
+    match lower(0).split('\'').next().unwrap_or_default() {
+        "he" | "she" | "they" => true,
+        "poor" => words.get(1).is_some_and(|name| name.is_capital),
+        "my" | "our" => kin_at(text, words, 1).is_some_and(|(_, place)| {
+            lower(place + 1) != "and" || !matches!(lower(place + 2), "i" | "me" | "myself")
+        }),
+        _ => false,
+    }
+}
+
+/// Whether a question is about somebody else: "How is your sister doing?", and not "Did you call her?"
+pub(super) fn asks_of_another(text: &str, words: &[Word]) -> bool {
+    let is_you = |word: &Word| word.lower.split('\'').next() == Some("you");
+    let is_other = |at: usize| match words[at].lower.as_str() {
+        "he" | "she" | "they" => true,
+        "your" | "my" => kin_at(text, words, at + 1).is_some(),
+        _ => false,
+    };
+    (0..words.len()).any(is_other) && !words.iter().any(is_you)
 }
 
 impl<'t> People<'t> {
@@ -100,6 +126,10 @@ pub(super) fn kin_at(text: &str, words: &[Word], at: usize) -> Option<(Kin, usiz
             });
             if !follows {
                 return (!is_owner).then_some((kin, place));
+            }
+            // "my friends' son", "my brothers wife".
+            if is_owner || lexicon::kin_of_several(lower).is_some() {
+                return None;
             }
             continue;
         }

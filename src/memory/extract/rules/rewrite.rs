@@ -40,8 +40,12 @@ pub(super) fn rewrite(text: &str, people: &People<'_>, at: Option<Time>) -> Rewr
         && let Some(me) = people.me
         && let Some(head) = lead::elided(&words)
     {
-        subject = if head == lead::Elided::It { Subject::Open } else { Subject::Me };
-        head.restore(me, &words, &mut edits);
+        let is_open =
+            head == lead::Elided::It || people.are_told_of && head.may_be_anybodys(&words);
+        subject = if is_open { Subject::Open } else { Subject::Me };
+        if head == lead::Elided::It || !is_open {
+            head.restore(me, &words, &mut edits);
+        }
     }
     Writer { text, words: &words, people, edits, is_anybody: None }.finish(subject, valid)
 }

@@ -6,7 +6,7 @@
 use engraph_storage::graph::{Intent, Interval, Time};
 
 use super::names::Spelling;
-use super::people::People;
+use super::people::{self, People};
 use super::rewrite::{self, Rewritten, Subject};
 use super::sentences::Sentence;
 use super::{answers, lead, lexicon, verbs};
@@ -86,9 +86,16 @@ impl Reader<'_> {
         let mut question = question;
         let mut found: Vec<Statement> = Vec::new();
         let mut follows = false;
+        let mut of_another =
+            question.is_some_and(|asked| people::asks_of_another(asked.text, &words(asked.text)));
         for sentence in sentences {
             let text = lead::strip(sentence.text, self.spelling);
             let own = words(text);
+            people.are_told_of = of_another;
+            let goes_on = |head: lead::Elided| head.may_be_anybodys(&own);
+            of_another = of_another && (own.is_empty() || lead::elided(&own).is_some_and(goes_on))
+                || people::is_of_another(text, &own)
+                || sentence.is_question && people::asks_of_another(text, &own);
             if follows
                 && takes_back(sentence.text)
                 && let Some(last) = found.last_mut()

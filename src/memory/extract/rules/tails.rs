@@ -57,8 +57,9 @@ pub(super) fn noun<'t>(
         .iter()
         .any(|word| matches!(word.lower.as_str(), "the" | "this" | "that" | "these" | "those"));
     let mut end = start;
+    let owner = as_words(owner);
     let is_in = |end: usize| {
-        is_part(text, words, start, end) && !(end > start && begins_clause(words, end, owner))
+        is_part(text, words, start, end) && !(end > start && begins_clause(words, end, &owner))
     };
     while end < words.len() && end - start < TAIL_WORDS_MAX && is_in(end) {
         end += 1;
@@ -154,14 +155,13 @@ fn owned(text: &str, words: &[Word], at: usize, owner: &str) -> usize {
 }
 
 /// Whether what is told of an owner begins at a word: "worked at Nokia Max cycled" was "worked at Nokia I cycled".
-fn begins_clause(words: &[Word], at: usize, owner: &str) -> bool {
-    let parts = as_words(owner);
-    let here = words.get(at..at + parts.len()).filter(|here| !here.is_empty());
+fn begins_clause(words: &[Word], at: usize, owner: &[Word]) -> bool {
+    let here = words.get(at..at + owner.len()).filter(|here| !here.is_empty());
     let is_part = |(word, part): (&Word, &Word)| {
         word.lower == part.lower && (word.is_capital || !part.is_capital)
     };
-    let is_owner = here.is_some_and(|here| here.iter().zip(&parts).all(is_part));
-    let behind = words.get(at + parts.len()..).unwrap_or_default().iter();
+    let is_owner = here.is_some_and(|here| here.iter().zip(owner).all(is_part));
+    let behind = words.get(at + owner.len()..).unwrap_or_default().iter();
     let mut behind = behind.map(|word| word.lower.as_str()).skip_while(|w| lexicon::is_adverb(w));
     let (verb, next) = (behind.next().unwrap_or_default(), behind.next().unwrap_or_default());
     let is_finite = verbs::verb(verb).is_some_and(|verb| verb.forms.third || verb.forms.past)

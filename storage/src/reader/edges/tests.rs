@@ -8,7 +8,7 @@ use proptest::prelude::*;
 use super::*;
 use crate::commit::Durability;
 use crate::engine::Memory;
-use crate::graph::{Belief, Intent, RelationRule};
+use crate::graph::{Belief, Intent, RelationRule, Time, ValidScope};
 use crate::store::Store;
 use crate::transaction::Transaction;
 

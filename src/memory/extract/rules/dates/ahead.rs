@@ -79,6 +79,7 @@ const NOTES: &[(&str, bool)] = &[
 /// What is done for a day to come: "booked a table for 14 December", "I have added it: dentist, 22 April".
 const BOOKED: &[&str] = &[
     "added",
+    "appointment",
     "booked",
     "noted",
     "organised",
@@ -99,7 +100,26 @@ const BOOKED: &[&str] = &[
 const MOVED: &[&str] = &["changed", "moved", "postponed", "pushed", "rescheduled", "shifted"];
 
 /// What is told of a day that is as often to come as it is over: the nearer one is meant.
-const NEAR: &[&str] = &["signed up for", "ticket for", "ticket to", "tickets for", "tickets to"];
+const NEAR: &[&str] = &[
+    "appointment at",
+    "appointment for",
+    "appointment with",
+    "invitation for",
+    "invitation to",
+    "signed up for",
+    "ticket for",
+    "ticket to",
+    "tickets for",
+    "tickets to",
+    "visa for",
+];
+
+/// What is done for something that is to come, as often: "rented a cabin for our holiday in July".
+const PREPARED: &[&str] =
+    &["arranged", "booked", "bought", "got", "hired", "made", "ordered", "rented", "reserved"];
+
+/// What stands before something that is prepared for, behind "for".
+const WHOSE: &[&str] = &["a", "an", "her", "his", "my", "our", "the", "their"];
 
 /// Days of the year that people do something for.
 const HOLIDAYS: &[&str] =
@@ -267,8 +287,13 @@ impl Phrase<'_> {
         let rest = self.text.get(self.range.end..).unwrap_or_default();
         let is_over = self.is_past_after() || tells_of_the_past(rest);
         let starts = own.trim_end().ends_with("starting") && says(own, STARTED);
+        let is_prepared = own.split_once(" for ").is_some_and(|(done, whose)| {
+            let whose = whose.split(' ').next().unwrap_or_default();
+            says(done, PREPARED) && WHOSE.contains(&whose)
+        });
+        let is_appointment = own.trim_end().ends_with("appointment");
         !is_over
-            && (ahead < back && (behind(NEAR) || starts)
+            && (ahead < back && (behind(NEAR) || starts || is_prepared || is_appointment)
                 || ahead.saturating_mul(2) < back && behind(SETTLED))
     }
 

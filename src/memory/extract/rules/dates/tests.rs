@@ -28,6 +28,12 @@ fn dates_are_made_absolute() {
         ("I live here now", "I live here now", "2023-05-08T13:56:00Z..∞"),
         ("I live here since 2016", "I live here since 2016", "2016-01-01..∞"),
         ("I have run for four years", "I have run for four years", "2019-01-01..∞"),
+        ("I run since four years", "I run since four years", "2019-01-01..∞"),
+        (
+            "I have run for a quarter of a century",
+            "I have run for a quarter of a century",
+            "1998-01-01..∞",
+        ),
         ("Haven't met in a few days", "Haven't met in a few days", "2023-05-08T13:56:00Z..∞"),
         ("I run", "I run", "2023-05-08T13:56:00Z..∞"),
         // What is still to come.

@@ -6,6 +6,8 @@ use engraph_storage::graph::Intent;
 
 use super::{Finder, Group, Tail, Tense, lexicon, tails, verbs};
 use crate::memory::extract::rules::kinds;
+use crate::retrieval::words::words;
+use crate::time;
 
 impl<'a> Finder<'a> {
     /// "has asthma and ADHD", "has a peanut allergy", "has an allergy to shellfish".
@@ -94,7 +96,7 @@ impl<'a> Finder<'a> {
             _ => false,
         };
         let is_now = group.tense == Tense::Present && !group.is_ongoing && !is_then;
-        if !is_said || !is_now || lead.clone().any(is_often) {
+        if self.is_of_weekdays() || !is_said || !is_now || lead.clone().any(is_often) {
             return;
         }
         let intent = group.is_ended.then_some(Intent::Evolution);
@@ -109,6 +111,14 @@ impl<'a> Finder<'a> {
         for tail in foods {
             self.tell(person, "avoids", "Thing", &tail, group, intent);
         }
+    }
+
+    /// "I don't eat meat on Fridays."
+    fn is_of_weekdays(&self) -> bool {
+        words(&self.statement.said).windows(2).any(|pair| {
+            let day = pair[1].lower.trim_end_matches('s');
+            matches!(pair[0].lower.as_str(), "on" | "every" | "each") && time::is_weekday(day)
+        })
     }
 
     /// "eats meat again", "started eating meat": that is avoided no more.

@@ -51,6 +51,12 @@ fn is_then(words: &[&str]) -> bool {
             let is_measured = behind.first().is_some_and(|word| MEASURES.contains(word));
             is_age(age) && !is_measured
         }
+        // "I was six when we moved."
+        ["i" | "we", "was" | "were", age, "when", ..] => is_age(age),
+        // "I moved to Linz at nineteen", and not "at nineteen minutes past nine".
+        ["at", age] | ["at", age, "and" | "because" | "but" | "to" | "when" | "with", ..] => {
+            is_age(age) && number(age).is_some_and(|age| age > HOURS)
+        }
         // "At nine I go to bed."
         ["at", age, "i", ..] => is_age(age) && number(age).is_some_and(|age| age > HOURS),
         ["aged", age, ..] | ["at", "age", age, ..] | ["age", "of", age, ..] => is_age(age),

@@ -4,6 +4,7 @@
 
 use engraph_storage::graph::{Intent, Interval};
 
+use super::rows::is_unreal;
 use super::{Finder, Group, Tail, Tense, lexicon, tails};
 use crate::memory::extract::rules::kinds;
 use crate::memory::extract::rules::relations::{ROWS, STATES};
@@ -70,7 +71,7 @@ impl Finder<'_> {
         let Some(tail) = tails::noun(self.text, self.words, at + 1, person) else { return };
         let is_person = self.is_known_as(tail.text, "Person");
         let is_job = self.lower(tail.end) == "as";
-        if tail.is_name && !is_person && (is_job || self.is_all(tail.end)) {
+        if tail.is_name && !is_person && !is_unreal(&tail) && (is_job || self.is_all(tail.end)) {
             self.tell(person, "works_at", "Organisation", &tail, group, None);
             if is_job {
                 self.of_rows(person, "work", ROWS, tail.end, group);

@@ -7,6 +7,7 @@
 use engraph_storage::graph::{Intent, Interval};
 
 use super::group::Tense;
+use super::rows::is_unreal;
 use super::{Finder, Group};
 use crate::memory::extract::rules::relations::{ROWS, Row};
 use crate::memory::extract::rules::tails::{self, Tail};
@@ -100,7 +101,7 @@ impl Finder<'_> {
             return;
         };
         let tail = tails::noun(self.text, self.words, link + 1, person);
-        if let Some(tail) = tail.filter(|tail| tail.is_name) {
+        if let Some(tail) = tail.filter(|tail| tail.is_name && !is_unreal(tail)) {
             let place = ("works_at", "Organisation", &tail);
             self.tell_of(person, place, self.over(), Intent::Evolution);
         }

@@ -42,6 +42,8 @@ impl Finder<'_> {
             Tense::Past if is_undated && self.is_over_by_now(relation) => until(at, said),
             _ if group.is_perfect && is_undated && self.is_experience(relation) => until(at, said),
             Tense::Present if is_past_date => since(at, said),
+            // "I bought tickets for the concert in May": the date is that of the concert.
+            Tense::Past if said.from > at && !group.is_future => since(at, said),
             // "I live here until March".
             Tense::Present if said.from == Interval::MIN => {
                 Interval::new(at, said.to).unwrap_or(said)
@@ -239,6 +241,12 @@ impl Finder<'_> {
             Some(_) => until(said.to, said),
             None => said,
         }
+    }
+
+    /// Until when it is told, whatever date stands beside it.
+    pub(super) fn over_by_now(&self) -> Interval {
+        let said = self.valid;
+        self.statement.at.map_or(said, |at| until(at, said))
     }
 
     /// From when it is told on, whatever date stands beside it.

@@ -22,6 +22,11 @@ const HEARD: &[&str] =
 /// What tells that nobody has died.
 const FIGURES: &[&str] = &["cringe", "laughing", "laughter", "punchline"];
 
+/// Whether two have such a relation by their work.
+fn is_of_work(relation: &str) -> bool {
+    matches!(relation, "colleague_of" | "works_for")
+}
+
 /// What somebody has, or had, and where it stands.
 pub(super) struct Had<'a> {
     pub(super) person: &'a str,
@@ -39,12 +44,26 @@ impl Finder<'_> {
     /// the name ("my dog was named"), after them ("my cat Minka died") or in front of all of it ("I
     /// sold my horse").
     pub(super) fn is_over(&self, had: &Had<'_>) -> bool {
+        self.is_late(had) || self.has_gone(had)
+    }
+
+    /// Whether they were gone before, however long: "my late husband", "my dog was named Rex".
+    fn is_late(&self, had: &Had<'_>) -> bool {
         let is_late = |at| matches!(self.lower(at), "late" | "former" | "ex" | "childhood");
         let was_named = self.lower(had.place + 1) == "was";
-        let is_over = was_named || (had.owner.end..had.place).any(is_late);
+        let is_old = had.relation != "has_pet" && self.is_bygone(had);
+        was_named || is_old || (had.owner.end..had.place).any(is_late)
+    }
+
+    /// Whether it is told that they go.
+    fn has_gone(&self, had: &Had<'_>) -> bool {
         let is_told = !self.clause_before(had.owner.start).any(|at| self.is_open_word(at));
-        let is_former = had.relation != "has_pet" && self.is_bygone(had);
-        is_over || is_former || is_told && (self.is_gone(had) || self.is_parted(had))
+        is_told && (self.is_gone(had) || self.is_parted(had))
+    }
+
+    /// Whether they are gone, and nothing tells when: a date beside "my ex-wife" is of what she does.
+    pub(super) fn is_former(&self, had: &Had<'_>) -> bool {
+        self.is_late(had) && !self.has_gone(had)
     }
 
     /// "my old boss Karl was mean": over, but an old dog may be one of many years, as a friend is.
@@ -84,9 +103,27 @@ impl Finder<'_> {
         let end = match (verb, self.lower(at)) {
             ("die", _) => return self.is_final(at),
             ("pass", "away") => return self.is_final(at + 1),
+            // "My dog Rex passed on Monday"; a person may have passed a test.
+            ("pass", how) if had.relation == "has_pet" => {
+                let is_ago = (at..at + 5).any(|at| self.lower(at) == "ago");
+                let is_told = is_ago || self.is_dated(at);
+                let is_death = is_told || matches!(how, "peacefully" | "suddenly");
+                return is_death && self.is_final(at);
+            }
             ("run", "away") => Some(at + 1).filter(|end| self.lower(*end) != "when"),
+            // "My dog Rex was put down on Friday."
+            ("put", "down") if group.is_passive && had.relation == "has_pet" => Some(at + 1),
+            ("put", "to") if group.is_passive && self.lower(at + 1) == "sleep" => Some(at + 2),
+            ("move", "out") if had.relation == "roommate_of" => Some(at + 1),
+            ("retire" | "quit", _) if is_of_work(had.relation) => Some(at),
+            ("get", "fired") | ("leave", "us") if is_of_work(had.relation) => Some(at + 1),
+            ("leave", "the") if is_of_work(had.relation) && self.lower(at + 1) == "company" => {
+                Some(at + 2)
+            }
             _ if !PARTNERS.contains(&had.relation) => None,
             // "left me and the kids at the ice rink".
+            ("dump", _) => after_us(at),
+            ("end", "things" | "it") if self.lower(at + 1) == "with" => after_us(at + 2),
             ("leave", _) => after_us(at).filter(|end| {
                 self.lower(*end) != "and" || !lexicon::is_determiner(self.lower(end + 1))
             }),
@@ -160,7 +197,8 @@ impl Finder<'_> {
             [.., "broke" | "broken" | "split", "up", "with"] => are_partners,
             [.., "divorced" | "separated", "from"] | [.., "divorced"] => are_partners,
             [.., "gave" | "given", "away"] | [.., "buried" | "lost"] => true,
-            [.., "sold"] => had.relation == "has_pet",
+            [.., "sold" | "rehomed"] => had.relation == "has_pet",
+            [.., "put"] => had.relation == "has_pet" && self.is_put_down(had.end),
             [.., "gave" | "given"] => is_away,
             _ => false,
         };
@@ -168,6 +206,16 @@ impl Finder<'_> {
         let goes_on = lexicon::is_determiner(behind) || matches!(behind, "for" | "in" | "at");
         let is_whole = !goes_on || self.is_dated(had.end);
         parts && !is_denied && is_whole && !self.comes_back(had.end)
+    }
+
+    /// "put my dog Rex to sleep", "put my dog Rex down", from behind the name.
+    fn is_put_down(&self, at: usize) -> bool {
+        let is_end = |end| self.ends_plainly(end);
+        match (self.lower(at), self.lower(at + 1)) {
+            ("to", "sleep") => is_end(at + 2),
+            ("down", _) => is_end(at + 1),
+            _ => false,
+        }
     }
 
     /// Whether a clause that says that something ended has no more after a place than when or why:

@@ -14,6 +14,12 @@ const ONE_AT_A_TIME: &[&str] = &["age", "lives_in", "married_to", "works_at"];
 /// Words of a length: "about ten more weeks".
 const LENGTH_WORDS: usize = 4;
 
+/// What those do who are there no more, or may not be.
+const GONE: &[&str] = &[
+    "break", "cheat", "die", "divorce", "dump", "end", "go", "kick", "leave", "lose", "move",
+    "pass", "separate", "split", "vanish", "walk", "want",
+];
+
 /// Lengths of time that nobody lives or works somewhere by, but stays.
 const STAYS: &[&str] =
     &["day", "days", "hours", "month", "months", "night", "nights", "week", "weeks"];
@@ -69,6 +75,8 @@ impl Finder<'_> {
             _ if GOES_ON.contains(&word) => true,
             "over" if relation == "age" => true,
             _ if relation == "age" => false,
+            // "My husband Greg is a pilot."
+            _ if relation == "married_to" && self.is_done_there(at) => true,
             "on" if behind == "business" => false,
             _ if PREPOSITIONS.contains(&word) => self.has_year(at + 1) || !self.is_of_time(at + 1),
             _ => verbs::verb(word).is_some_and(|verb| verb.forms.gerund),
@@ -106,6 +114,15 @@ impl Finder<'_> {
             || is_cue(rest, PARTLY)
             || is_cue(clause, PART_OF_THE_TIME)
             || relation == "lives_in" && ["then ", "finally "].into_iter().any(moves_on)
+    }
+
+    /// Whether a verb stands at a place that tells what somebody does who is there: not "left", "died".
+    fn is_done_there(&self, at: usize) -> bool {
+        let word = self.lower(at);
+        let is_gone = verbs::lemma(word).is_some_and(|verb| GONE.contains(&verb));
+        let is_finite = verbs::verb(word).is_some_and(|verb| verb.forms.third || verb.forms.past);
+        let is_being = matches!(word, "is" | "has") && !matches!(self.lower(at + 1), "gone" | "my");
+        (is_being || is_finite && word != "was") && !is_gone
     }
 
     /// "three years", "work", and not "now" or "the summer".

@@ -62,7 +62,10 @@ impl<'a> Finder<'a> {
         if self.of_detail(person, at) {
             return;
         }
-        if self.of_several_called(person, at) || self.of_several_gone(person, owner.clone()) {
+        if self.of_several_called(person, at)
+            || self.of_several_gone(person, owner.clone())
+            || self.of_several_on_the_way(person, at)
+        {
             return;
         }
         self.of_name(person, at);
@@ -73,7 +76,7 @@ impl<'a> Finder<'a> {
                 None => return,
             },
             // "my old dog", and not "my sister's dog".
-            None => match (at..at + if self.has_possessive(at) { 1 } else { 2 })
+            None => match (at..at + if self.is_others(at) { 1 } else { 2 })
                 .find(|place| lexicon::is_pet(self.lower(*place)))
             {
                 Some(place) => ("has_pet", "Animal", place),
@@ -92,9 +95,14 @@ impl<'a> Finder<'a> {
         let is_over = !UNENDING.contains(&relation) && self.is_over(&had);
         let is_bygone = self.is_bygone(&had);
         let before = self.found.len();
+        let has_begun = matches!(relation, "has_child" | "has_grandchild" | "has_pet");
         let valid = match self.group(tail.end) {
+            _ if is_over && self.is_former(&had) => self.over_by_now(),
             _ if is_over => self.over(),
-            Some(group) if !group.is_negated && self.lower(group.main + 1) == "born" => {
+            // A brother that was born in 1990 may be the older one.
+            Some(group)
+                if has_begun && !group.is_negated && self.lower(group.main + 1) == "born" =>
+            {
                 self.begun()
             }
             _ => self.lasting(),
@@ -113,6 +121,11 @@ impl<'a> Finder<'a> {
         if label == "Person" {
             self.of_relative(tail.text, start, tail.end);
         }
+    }
+
+    /// Whether what stands behind a word is of whom it names: "sister's dog", "parents' dog", "moms dog".
+    fn is_others(&self, at: usize) -> bool {
+        self.is_owner(at) || lexicon::kin_of_several(self.lower(at)).is_some()
     }
 
     /// "gave my husband Covid", "taught my son Spanish": what stands behind somebody who is given something, and
@@ -264,6 +277,29 @@ mod tests {
             ("I never lost my dog Rex.", format!("has_pet Rex {now}..∞ fact")),
             ("If my dog Rex died, I would cry.", format!("has_pet Rex {now}..∞ fact")),
             ("My dog Rex might die.", format!("has_pet Rex {now}..∞ fact")),
+            ("My dog Rex passed 2 weeks ago.", "has_pet Rex -∞..2023-05-01 evolution".to_owned()),
+            ("My dog Rex passed his test.", format!("has_pet Rex {now}..∞ fact")),
+            (
+                "My dog Rex was put down on Friday.",
+                "has_pet Rex -∞..2023-05-06 evolution".to_owned(),
+            ),
+            (
+                "I had to put my dog Rex to sleep last month.",
+                "has_pet Rex -∞..2023-05-01 evolution".to_owned(),
+            ),
+            ("I put my dog Rex in the car.", format!("has_pet Rex {now}..∞ fact")),
+            ("My boyfriend Tom dumped me.", format!("partner_of Tom -∞..{now} evolution")),
+            (
+                "My girlfriend Amy ended things with me.",
+                format!("partner_of Amy -∞..{now} evolution"),
+            ),
+            ("My roommate Kyle moved out.", format!("roommate_of Kyle -∞..{now} evolution")),
+            ("My colleague Jane quit.", format!("colleague_of Jane -∞..{now} evolution")),
+            ("My boss Linda left the company.", format!("works_for Linda -∞..{now} evolution")),
+            ("My boss Linda left early.", format!("works_for Linda {now}..∞ fact")),
+            ("My ex-wife Anna comes this week.", format!("married_to Anna -∞..{now} evolution")),
+            ("My late wife Ruth was born in 1950.", format!("married_to Ruth -∞..{now} evolution")),
+            ("My friend Mia was born in 1990.", format!("friend_of Mia {now}..∞ fact")),
             ("My dog Rex died laughing.", format!("has_pet Rex {now}..∞ fact")),
             ("My cat Minka died during the night.", format!("has_pet Minka -∞..{now} evolution")),
             ("My dog Rex died in the game.", format!("has_pet Rex {now}..∞ fact")),

@@ -16,9 +16,10 @@ use crate::memory::extract::rules::relations::{Kind, ROWS, Row};
 use crate::memory::extract::rules::tails::Tail;
 use crate::memory::places;
 use crate::retrieval::words::Word;
+use crate::time;
 use words::{
-    AREAS, CORRECTIONS, DETERMINERS_OF_ONE, FIGURATIVELY, FIGURES_OF_ALLERGY, HOMES, NONE, UNREAL,
-    UNSURE,
+    AREAS, CORRECTIONS, DETERMINERS_OF_ONE, FIELDS, FIGURATIVELY, FIGURES_OF_ALLERGY, HOMES, NONE,
+    UNREAL, UNSURE,
 };
 
 impl<'a> Finder<'a> {
@@ -57,6 +58,13 @@ impl<'a> Finder<'a> {
             && DETERMINERS_OF_ONE.contains(&self.lower(start));
         let tail = if is_once { None } else { self.tail(person, row, start) };
         let Some(tail) = tail else { return ControlFlow::Continue(()) };
+        // "Bought Tom a watch": what is bought stands behind whom it is for.
+        let is_for_one = row.relation == "bought" && tail.is_name && !self.is_end(tail.end);
+        let tail = match self.lower(tail.end) {
+            "a" | "an" | "some" if is_for_one => self.tail(person, row, tail.end),
+            _ => Some(tail),
+        };
+        let Some(tail) = tail else { return ControlFlow::Break(()) };
         if !self.is_usual(row, &tail) {
             return ControlFlow::Break(());
         }
@@ -64,9 +72,9 @@ impl<'a> Finder<'a> {
         if !between.trim_matches(['"', '“', ' ']).is_empty() {
             return ControlFlow::Continue(());
         }
-        let is_unreal = matches!(row.relation, "lives_in" | "works_at")
-            && UNREAL.contains(&tail.text.to_lowercase().as_str());
-        if is_unreal && !self.is_in_state(&tail) {
+        let is_place = matches!(row.relation, "lives_in" | "works_at");
+        let is_nowhere = matches!(row.relation, "was_in" | "grew_up_in") && is_field(&tail);
+        if is_nowhere || is_place && is_unreal(&tail) && !self.is_in_state(&tail) {
             return ControlFlow::Break(());
         }
         let meant = self.corrected(person, row, &tail);
@@ -426,6 +434,25 @@ impl<'a> Finder<'a> {
 pub(super) fn is_cut(text: &str, before: &Word, after: &Word) -> bool {
     !matches!(gap(text, before, after), " " | "'s " | "’s " | "-")
 }
+
+/// Whether nobody lives or works there: "fired at Christmas", "work at Siemens Saturdays".
+pub(super) fn is_unreal(tail: &Tail<'_>) -> bool {
+    let lower = tail.text.to_lowercase();
+    let ends_in_days = || {
+        let day = lower.rsplit(' ').next().and_then(|last| last.strip_suffix('s'));
+        day.is_some_and(time::is_weekday) && !RESTAURANTS.contains(&lower.as_str())
+    };
+    UNREAL.contains(&lower.as_str()) || ends_in_days()
+}
+
+/// Whether somebody is in it by what they do or how they live, and not as in a place: "in HR", "in Sales".
+fn is_field(tail: &Tail<'_>) -> bool {
+    let is_short = tail.text.chars().all(char::is_uppercase) && !places::is_place(tail.text);
+    is_short || FIELDS.contains(&tail.text.to_lowercase().as_str())
+}
+
+/// Where people work, though it is called by a day.
+const RESTAURANTS: &[&str] = &["tgi fridays", "ruby tuesdays"];
 
 fn is_over(fact: &ExtractedFact) -> bool {
     fact.valid.from == Interval::MIN

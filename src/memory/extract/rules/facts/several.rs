@@ -6,7 +6,7 @@
 use engraph_storage::graph::Intent;
 
 use super::parting::Had;
-use super::{Finder, Tail, gap, lexicon};
+use super::{Finder, Tail, gap, lexicon, verbs};
 use crate::memory::extract::rules::sentences::is_joined;
 use crate::memory::extract::rules::{dates, kinds};
 use crate::memory::places;
@@ -42,14 +42,46 @@ impl<'a> Finder<'a> {
         self.of_names(person, found)
     }
 
-    /// "kids are called Emma and Jack", behind a possessive; whether it is so.
+    /// "kids are called Emma and Jack", "kids are Emma and Jack", "children's names are Emma and Jack", behind a
+    /// possessive; whether it is so.
     pub(super) fn of_several_called(&mut self, person: &str, at: usize) -> bool {
         let start = |several: &Several| {
-            let words = (self.lower(several.place + 1), self.lower(several.place + 2));
-            matches!(words, ("are", "named" | "called")).then_some(several.place + 3)
+            let place = several.place;
+            let words = (self.lower(place + 1), self.lower(place + 2));
+            match words {
+                ("are", "named" | "called") => Some(place + 3),
+                ("names", "are") if self.is_owner(place) => Some(place + 3),
+                ("are", _) => Some(place + 2),
+                _ => None,
+            }
         };
         let found = self.several_at(at).and_then(|one| Some((start(&one)?, one)));
-        self.of_names(person, found)
+        // "My kids are Virgo and Leo."
+        let is_kind = found.as_ref().is_some_and(|(start, several)| {
+            let are_called = *start > several.place + 2;
+            let mut names = self.words[*start..].iter();
+            !are_called && names.any(|word| word.is_capital && kinds::is_trait(&word.lower))
+        });
+        self.of_names(person, found.filter(|_| !is_kind))
+    }
+
+    /// "two kids, Emma and Jack, love tea", "sisters Emma and Ida live in Rome", behind a possessive: who they are is
+    /// told on the way. Whether it is so.
+    pub(super) fn of_several_on_the_way(&mut self, person: &str, at: usize) -> bool {
+        let Some(Several { relation, label, place }) = self.several_at(at) else { return false };
+        let Some(next) = self.words.get(place + 1) else { return false };
+        let mark = gap(self.text, &self.words[place], next);
+        let names = self.names_from(place + 1).unwrap_or_default();
+        let Some(last) = names.last() else { return false };
+        let Some(behind) = self.words.get(last.end) else { return false };
+        let is_verb = verbs::verb(&behind.lower)
+            .is_some_and(|verb| verb.forms.base || verb.forms.past || verb.base == "be");
+        let closes = gap(self.text, last.last, behind) == mark && matches!(mark, " " | ", ");
+        let is_told = is_verb && closes && !behind.is_capital;
+        for name in names.iter().filter(|_| is_told) {
+            self.tell_of(person, (relation, label, name), self.lasting(), Intent::Fact);
+        }
+        is_told
     }
 
     /// "dogs Rex and Bella died", behind a possessive: each of them is had no more. Whether it is so.
@@ -76,6 +108,12 @@ impl<'a> Finder<'a> {
             self.tell_of(person, (relation, label, name), self.lasting(), Intent::Fact);
         }
         is_all
+    }
+
+    /// "kids'", "children's".
+    pub(super) fn is_owner(&self, at: usize) -> bool {
+        let behind = self.words.get(at).and_then(|word| self.text.get(word.range.end..));
+        behind.is_some_and(|behind| behind.starts_with(['\'', '’']))
     }
 
     /// Several that a person may have, at a place.

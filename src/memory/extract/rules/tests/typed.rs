@@ -51,6 +51,15 @@ fn several_are_told_by_name() {
             "My sons are called Tim, Tobi and Max.",
             &["has_child Tim now..∞", "has_child Tobi now..∞", "has_child Max now..∞"],
         ),
+        ("My sons are Tim and Max.", &["has_child Tim now..∞", "has_child Max now..∞"]),
+        ("My kids' names are Tim and Max.", &["has_child Tim now..∞", "has_child Max now..∞"]),
+        ("My children's names are Tim and Max.", &["has_child Tim now..∞", "has_child Max now..∞"]),
+        ("My cats are Minka and Lilly.", &["has_pet Minka now..∞", "has_pet Lilly now..∞"]),
+        (
+            "My sisters Emma and Ida live in Rome.",
+            &["has_sibling Emma now..∞", "has_sibling Ida now..∞"],
+        ),
+        ("My two sons, Tim and Max, are here.", &["has_child Tim now..∞", "has_child Max now..∞"]),
         ("My dogs Rex and Bella died.", &["has_pet Rex -∞..now", "has_pet Bella -∞..now"]),
         (
             "I've got three cats: Minka and Lilly.",
@@ -63,6 +72,11 @@ fn several_are_told_by_name() {
         "I taught my kids French and Spanish.",
         "I have my kids, Monday and Tuesday.",
         "My kids are French and German.",
+        "My kids are Virgo and Leo.",
+        "My cats are Persian and Siamese.",
+        "My kids are Emma and Jack fans.",
+        "I met my sisters, Emma and Ida, and we talked.",
+        "My sisters Emma and Ida's friends live in Rome.",
         "My sisters Emma and Paris Hilton fan club.",
         "I told my friends Merry Christmas and Happy New Year.",
     ]);

@@ -75,6 +75,36 @@ pub(super) const UNREAL: &[&str] = &[
     "anywhere",
 ];
 
+/// In what somebody works or is who is in no place by it, and in what they grew up.
+pub(super) const FIELDS: &[&str] = &[
+    "accounting",
+    "admin",
+    "consulting",
+    "customer service",
+    "customer support",
+    "eighties",
+    "engineering",
+    "finance",
+    "fifties",
+    "foster",
+    "foster care",
+    "legal",
+    "logistics",
+    "marketing",
+    "mensa",
+    "nineties",
+    "operations",
+    "poverty",
+    "procurement",
+    "rehab",
+    "research",
+    "sales",
+    "seventies",
+    "sixties",
+    "support",
+    "therapy",
+];
+
 /// What stands before the name of the place that it is in.
 pub(super) const HOMES: &[&str] =
     &["flat", "apartment", "house", "home", "room", "studio", "condo", "cottage", "villa", "dorm"];

@@ -33,6 +33,7 @@ pub use train::{Training, train};
 use crate::database::Options;
 use crate::error::Result;
 use crate::import::Progress;
+use crate::recipes::{DEFAULT, TRAINED_ON};
 use crate::rows::Value;
 use brought::brought;
 use metrics::score;
@@ -187,6 +188,11 @@ pub fn locomo(settings: &Settings, options: &Options, watch: &mut Watch<'_>) -> 
             }
             None => &whole,
         };
+        if let Some(what) = is_trained_on(&samples)
+            .filter(|_| variant.recipe == DEFAULT && variant.without.is_none())
+        {
+            (watch.warn)(format!("{}: {what}", variant.name()));
+        }
         (watch.begin)(&variant.name());
         let mut folders = built.iter();
         let asked = |setting| Asked { variant, setting, k: settings.k };
@@ -274,6 +280,16 @@ fn run(
         (watch.warn)(format!("{name}{}: {what}", setting.suffix()));
     }
     Ok(Run { recipe, without, setting, k, name, answers, scores, brought: told })
+}
+
+/// That the default recipe was trained on some of these questions, if it was.
+fn is_trained_on(samples: &[Sample]) -> Option<String> {
+    let mut ids = samples.iter().map(|sample| sample.id.as_str());
+    let known = ids.find(|id| TRAINED_ON.contains(id))?;
+    Some(format!(
+        "it was trained on questions of {known}, so its figures say little of others; --cross-validate trains on the \
+         other conversations"
+    ))
 }
 
 /// How many questions are in no figure, and why, if there are any but those without evidence.

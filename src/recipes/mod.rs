@@ -11,6 +11,10 @@ use crate::error::{Diagnostic, Error, Result};
 /// What `RECALL` uses that names no recipe.
 pub(crate) const DEFAULT: &str = "engraph";
 
+/// The conversations of LoCoMo that the weights of [`DEFAULT`] were trained on: its figures of these are no measure
+/// of others.
+pub(crate) const TRAINED_ON: [&str; 5] = ["conv-26", "conv-30", "conv-41", "conv-42", "conv-43"];
+
 /// The recipes that every database has, by name: the baselines and the systems of the papers.
 pub(crate) const BUILT_IN: [(&str, &str); 10] = [
     ("bm25", include_str!("bm25.memql")),

@@ -131,7 +131,14 @@ fn frame(r: &mut Reader<'_>) -> Option<Interval> {
     if let Some(span) = r.attempt(|r| whole_year(four_digits(r)?)) {
         return Some(span);
     }
-    if told { Some(r.inner(period)?.span) } else { Some(r.inner(directed)?.span) }
+    if !told {
+        return Some(r.inner(directed)?.span);
+    }
+    let unit = r.attempt(|r| {
+        r.word(&["the"])?;
+        this_unit(r)
+    });
+    Some(unit.or_else(|| r.inner(period))?.span)
 }
 
 /// "last year in May": the named period within the one just read.
@@ -150,8 +157,12 @@ pub(super) fn nth(r: &mut Reader<'_>) -> Option<Period> {
     let number = if r.word(&["last"]).is_some() { None } else { Some(ordinal(r)?) };
     let cycle = cycle(r)?;
     r.word(&["of", "in"])?;
+    let unit = r.attempt(|r| {
+        r.word(&["the"])?;
+        this_unit(r)
+    });
     let _ = r.word(&["the"]);
-    let frame = r.inner(period)?;
+    let frame = unit.or_else(|| r.inner(period))?;
     let span = match number {
         None => cycle.last_in(frame.span),
         Some(number) => cycle.nth_in(frame.span, usize::try_from(number).ok()?),

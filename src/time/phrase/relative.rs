@@ -176,49 +176,96 @@ fn quarter_century(r: &mut Reader<'_>) -> Option<Amount> {
 fn count(r: &mut Reader<'_>) -> Option<i64> {
     if r.word(&["half"]).is_some() {
         r.word(&["a", "an"])?;
-        return Some(1);
+        return Some(if r.word(&["dozen"]).is_some() { 12 } else { 1 });
     }
     let whole = whole_count(r)?;
     let _ = r.word(&["of"]);
     Some(whole * 2 + r.words(&["and", "a", "half"]).map_or(0, |()| 1))
 }
 
+/// "7", "a couple", "thirty-five", "two hundred", "three dozen", "a hundred and twenty".
 fn whole_count(r: &mut Reader<'_>) -> Option<i64> {
+    let first = below_hundred(r)?;
+    if r.word(&["dozen"]).is_some() {
+        return first.checked_mul(12);
+    }
+    if r.word(&["hundred"]).is_none() {
+        return Some(first);
+    }
+    let rest = r.attempt(|r| {
+        let _ = r.word(&["and"]);
+        r.attempt(tens).or_else(|| r.named(SMALL))
+    });
+    first.checked_mul(100)?.checked_add(rest.unwrap_or(0))
+}
+
+/// A count without its hundreds or dozens.
+fn below_hundred(r: &mut Reader<'_>) -> Option<i64> {
     if let Some(number) = r.plain() {
         return Some(number.value);
     }
     let article = r.word(&["a", "an"]).is_some();
-    if let Some(vague) = r.word(&["couple", "few", "several", "dozen", "hundred"]) {
+    if let Some(vague) = r.word(&["couple", "few", "several"]) {
+        let _ = r.word(&["of"]);
         return Some(match vague {
             "couple" => 2,
             "few" => 3,
-            "several" => 5,
-            "dozen" => 12,
-            _ => 100,
+            _ => 5,
         });
     }
     if article {
         return Some(1);
     }
-    if let Some(tens) = r.named(TENS) {
-        let _ = r.mark('-');
-        return Some(tens + r.named(SMALL).filter(|small| *small < 10).unwrap_or(0));
-    }
-    let small = r.named(SMALL)?;
-    Some(if small == 1 && r.word(&["hundred"]).is_some() { 100 } else { small })
+    // "hundreds" are no count, "hundred" is one.
+    let is_one = matches!({ *r }.any_word(), Some("hundred" | "dozen"));
+    if is_one { Some(1) } else { r.attempt(tens).or_else(|| r.named(SMALL)) }
+}
+
+/// "thirty", "thirty-five".
+fn tens(r: &mut Reader<'_>) -> Option<i64> {
+    let tens = r.named(TENS)?;
+    let _ = r.mark('-');
+    Some(tens + r.named(SMALL).filter(|small| *small < 10).unwrap_or(0))
 }
 
 /// "two weeks ago", "three days earlier", "two weekends ago".
 pub(super) fn ago(r: &mut Reader<'_>) -> Option<Period> {
-    let _ = r.word(&["about", "around"]);
+    let is_less = r.words(&["less", "than"]).or_else(|| r.word(&["under"]).map(drop)).is_some();
+    let mut is_more = || r.words(&["more", "than"]).or_else(|| r.word(&["over"]).map(drop));
+    if !is_less && is_more().is_none() {
+        let _ = r.word(&["about", "around"]);
+    }
     if let Some(span) = r.attempt(occurrences_ago) {
         return Some(Period::anchored(span));
     }
-    let amount = amount(r)?;
+    let amount = amounts(r)?;
     if r.words(&["before", "now"]).is_none() {
         r.word(&["ago", "earlier", "back"])?;
     }
-    away(r.reference, amount, amount.length.negated()?)
+    let length = amount.length.negated()?;
+    if is_less {
+        return Some(Period::anchored(Interval::new(length.add_to(r.reference)?, r.reference)?));
+    }
+    // "a year ago today".
+    if let Some(day) = r.word(&["today", "yesterday"]) {
+        let base = day_away(r.reference, if day == "today" { 0 } else { -1 })?;
+        return Some(Period::anchored(Interval::new(
+            length.add_to(base.from)?,
+            length.add_to(base.to)?,
+        )?));
+    }
+    away(r.reference, amount, length)
+}
+
+/// An amount, or two that add up: "1 year, 2 months", "a year and two months".
+fn amounts(r: &mut Reader<'_>) -> Option<Amount> {
+    let first = amount(r)?;
+    let rest = r.attempt(|r| {
+        let is_joined = r.mark(',').is_some() | r.word(&["and"]).is_some();
+        amount(r).filter(|_| is_joined)
+    });
+    let Some(rest) = rest else { return Some(first) };
+    Some(Amount { length: first.length.plus(rest.length)?, ..rest })
 }
 
 /// "two Fridays ago".
@@ -297,7 +344,12 @@ pub(super) fn neighbour(r: &mut Reader<'_>) -> Option<Period> {
     let part = r.named(PARTS).map(Cycle::Part);
     let found = part.or_else(|| cycle(r))?;
     let is_before = side(r)?;
-    let base = r.attempt(|r| next_to(r, found, is_before)).or_else(|| r.inner(point))?.span;
+    // "the week before last", and not "the week before last Christmas".
+    let (mut near, mut far) = (*r, *r);
+    let next = next_to(&mut near, found, is_before);
+    let named = far.inner(point).filter(|_| next.is_none() || far.at > near.at);
+    *r = if named.is_some() { far } else { near };
+    let base = named.or(next)?.span;
     let span = if is_before { found.before(base.from) } else { found.after(base.to) };
     Some(Period::anchored(span?))
 }

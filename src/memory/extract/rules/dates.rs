@@ -31,7 +31,7 @@ pub(super) fn resolve(text: &str, at: Option<Time>, edits: &mut Edits) -> Interv
         let is_for_holiday = phrase.is_for_holiday();
         let other = phrase.ahead().or_else(|| phrase.holiday_ahead()).or_else(|| phrase.weekend());
         phrase.span = other.unwrap_or(phrase.span);
-        if phrase.is_habit() || is_for_holiday {
+        if phrase.is_habit() || is_for_holiday || phrase.is_length_before() {
             continue;
         }
         valid = valid.or(phrase.valid());
@@ -118,6 +118,10 @@ const WORDS: &[&str] = &[
     "minute",
     "century",
     "decade",
+    "moment",
+    "present",
+    "quarter",
+    "season",
     "christmas",
     "easter",
     "halloween",
@@ -271,12 +275,25 @@ impl<'t> Phrase<'t> {
         are_several && !is_dated && !is_to_come && !is_once && !tells_of_the_past(&clause)
     }
 
-    /// "ran it in 3 hours": how long something took.
+    /// "ran it in 3 hours": how long something took, and not "moved in the first week of May".
     fn is_length(&self) -> bool {
         let before = self.text.get(..self.range.start).unwrap_or_default();
-        self.lower.starts_with("in ")
+        let counted = self.lower.strip_prefix("in ").and_then(|rest| rest.split(' ').next());
+        let is_counted = |first: &str| {
+            first.starts_with(|c: char| c.is_ascii_digit())
+                || time::number(first).is_some()
+                || matches!(first, "a" | "an" | "half" | "under" | "about" | "several" | "few")
+        };
+        counted.is_some_and(is_counted)
             && (self.has(UNITS) || self.has(&["hour", "hours", "minute", "minutes"]))
             && tells_of_the_past(clause_before(before))
+    }
+
+    /// "for two years before 2020": how long, and not in which year.
+    fn is_length_before(&self) -> bool {
+        let before = self.text.get(..self.range.start).unwrap_or_default();
+        let is_side = ["before", "after", "from"].iter().any(|side| self.has(&[side]));
+        before.trim_end().ends_with(" for") && is_side && !self.has(&["ago", "last", "now"])
     }
 
     /// Whether it counts from the day of the turn.

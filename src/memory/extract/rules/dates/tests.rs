@@ -204,3 +204,19 @@ fn a_turn_without_a_time() {
     assert_eq!(resolve("I ran yesterday", None, &mut edits), Interval::ALL);
     assert_eq!(edits.apply("I ran yesterday"), "I ran yesterday");
 }
+
+#[test]
+fn a_length_is_no_date_and_a_date_no_length() {
+    for (text, expected) in [
+        ("I moved in the summer of last year", "2022-06-01..2022-09-01"),
+        ("I moved in the first week of May", "2023-05-01..2023-05-08"),
+        ("I moved in the year 2015", "2015-01-01..2016-01-01"),
+        ("I moved this season", "2023-03-01..2023-06-01"),
+        ("I ran it in 3 hours", "2023-05-08T13:56:00Z..∞"),
+        ("I moved a year ago today", "2022-05-08..2022-05-09"),
+        ("I moved less than a year ago", "2022-05-08T13:56:00Z..2023-05-08T13:56:00Z"),
+        ("I worked there for two years before 2020", "2023-05-08T13:56:00Z..∞"),
+    ] {
+        assert_eq!(resolved(text).1, expected, "{text}");
+    }
+}

@@ -122,7 +122,7 @@ impl Finder<'_> {
             }
             _ if !PARTNERS.contains(&had.relation) => None,
             // "left me and the kids at the ice rink".
-            ("dump", _) => after_us(at),
+            _ if self.lower(group.main) == "dumped" => after_us(at),
             ("end", "things" | "it") if self.lower(at + 1) == "with" => after_us(at + 2),
             ("leave", _) => after_us(at).filter(|end| {
                 self.lower(*end) != "and" || !lexicon::is_determiner(self.lower(end + 1))

@@ -214,7 +214,6 @@ fn indexes(reader: Reader<'_>) -> Rows {
     rows(&["index", "label", "property", "kind"], catalog.indexes().map(row).collect())
 }
 
-/// Properties as `DEFINE INDEX` has them: `title WEIGHT 2, text`.
 fn scorers(reader: Reader<'_>) -> Result<Rows> {
     let catalog = reader.catalog();
     let row = |held: &ScorerDefinition| {
@@ -228,6 +227,7 @@ fn scorers(reader: Reader<'_>) -> Result<Rows> {
     Ok(rows(&["scorer", "numbers", "rows", "auc"], found))
 }
 
+/// Properties as `DEFINE INDEX` has them: `title WEIGHT 2, text`.
 fn weighed(fields: &[(PropertyId, f32)], catalog: &Catalog) -> String {
     let field = |(property, weight): &(PropertyId, f32)| {
         let name = catalog.property_name(*property);

@@ -69,3 +69,7 @@ pub(crate) fn hash(text: &str) -> u64 {
     let hash = Sha256::digest(text);
     hash.first_chunk().map_or(0, |first| u64::from_le_bytes(*first))
 }
+/// A text without the byte order mark that it may begin with.
+pub(crate) fn without_mark(text: &str) -> &str {
+    text.strip_prefix('\u{feff}').unwrap_or(text)
+}

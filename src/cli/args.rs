@@ -490,7 +490,13 @@ fn param(text: &str) -> Result<(String, Value), String> {
 }
 
 fn param_value(text: &str) -> Result<Value, String> {
+    let is_whole = text.strip_prefix('-').unwrap_or(text).bytes().all(|byte| byte.is_ascii_digit());
+    let is_endless = text.parse().is_ok_and(|number: f64| number.is_infinite());
     match serde_json::from_str(text) {
+        Ok(Value::Float(_)) if is_whole => Err("the number has more than 64 bits".to_owned()),
+        Err(_) if is_endless && text.contains(|c: char| c.is_ascii_digit()) => {
+            Err("the number is too large".to_owned())
+        }
         Ok(value) => Ok(value),
         Err(error) if error.is_data() => Err(error.to_string()),
         Err(_) => Ok(Value::String(text.to_owned())),

@@ -158,7 +158,9 @@ fn is_run_file(out: &Path) -> bool {
 /// A file for each run, in a folder; or the only one.
 fn write_runs(runs: &[Run], out: &Path) -> Result<()> {
     for run in runs {
-        let name = run.name.replace(' ', "-");
+        // A name is no path.
+        let is_plain = |c: char| c.is_alphanumeric() || "-_.".contains(c);
+        let name = run.name.replace(|c| !is_plain(c), "-");
         let file = match is_run_file(out) {
             true => out.to_path_buf(),
             false => out.join(format!("{name}{}.jsonl", run.setting.suffix())),

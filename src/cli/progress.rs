@@ -20,7 +20,7 @@ pub(super) struct FamilyBar(ProgressBar);
 
 impl FamilyBar {
     pub(super) fn new() -> Self {
-        let bar = styled("{bar:40} {pos}/{len}  {elapsed}  {msg}");
+        let bar = named_bar();
         bar.set_length(Family::ALL.len() as u64);
         Self(bar)
     }

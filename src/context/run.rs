@@ -402,8 +402,9 @@ impl Run {
             nodes.clear();
             self.nodes_bytes.set(0);
         }
-        self.nodes_bytes.set(self.nodes_bytes.get() + bytes);
-        nodes.insert(node.id, (node.system, record));
+        let other = nodes.insert(node.id, (node.system, record));
+        let other = other.map_or(0, |(_, record)| record.bytes() + KEPT_NODE);
+        self.nodes_bytes.set(self.nodes_bytes.get() + bytes - other);
     }
 
     /// Whether a text fits a regular expression as a whole.

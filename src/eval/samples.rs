@@ -18,7 +18,7 @@ use crate::error::{Error, Result};
 use crate::import;
 use crate::import::JsonTurn;
 use crate::retrieval::pack::{Item, Source};
-use crate::text;
+use crate::text::{self, without_mark};
 
 /// A turn's id within a text.
 static EVIDENCE: LazyLock<Option<Regex>> =
@@ -81,7 +81,7 @@ pub(super) fn read(file: &Path, wanted: &[String]) -> Result<Vec<Sample>> {
     let failed =
         |error: &dyn std::fmt::Display| Error::Import(format!("{}: {error}", file.display()));
     let text = std::fs::read_to_string(file).map_err(|error| failed(&error))?;
-    let text = text.trim_start_matches('\u{feff}');
+    let text = without_mark(&text);
     let all: Vec<Json> = serde_json::from_str(text).map_err(|error| {
         let form = "the file is a list of conversations with sample_id, conversation and qa";
         failed(&format!("{error}; {form}"))

@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use engraph_grammar::ast::{Clause, Expr, ExprKind, Literal, Name};
+use engraph_grammar::quote;
 
 use super::Settings;
 use super::ask::recipe;
@@ -86,13 +87,13 @@ impl Variant {
             given.push((name, value));
         }
         given.retain(|value| found.parameters.contains(&value.0));
-        let names: Vec<String> =
-            given.iter().map(|(name, _)| format!("`{name}`: ${name}")).collect();
-        let text = format!(
-            "RECALL $q USING `{}` {{{}}} RETURN t.key AS key",
-            self.recipe,
-            names.join(", ")
-        );
+        let names: Vec<String> = given
+            .iter()
+            .map(|(name, _)| quote(name))
+            .map(|name| format!("{name}: ${name}"))
+            .collect();
+        let (recipe, names) = (quote(&self.recipe), names.join(", "));
+        let text = format!("RECALL $q USING {recipe} {{{names}}} RETURN t.key AS key");
         (text, given.into_iter().collect())
     }
 }

@@ -243,7 +243,7 @@ impl Table<'_> {
 
     /// A bound of a valid time; none if it is unknown.
     fn bound(&self, text: &str, is_end: bool) -> std::result::Result<Option<Time>, String> {
-        if text.starts_with("####") {
+        if text == "####-##-##" {
             return Ok(None);
         }
         // An instant is longer than any date, and most are.

@@ -20,6 +20,7 @@ use crate::database::Engraph;
 use crate::error::{Error, Result};
 use crate::graph_names::{ABOUT, DERIVED_FROM, SEMANTIC, SESSION, TURN};
 use crate::import::{Line, Progress, Report, failed, remember, store};
+use crate::text::without_mark;
 use crate::time;
 use crate::write::observe::HeardTurn;
 use crate::write::{FactInput, Input, NodeInput};
@@ -61,7 +62,7 @@ pub fn locomo(
 ) -> Result<Report> {
     let failed = |error: &dyn std::fmt::Display| failed(file, error);
     let text = std::fs::read_to_string(file).map_err(|error| failed(&error))?;
-    let text = text.trim_start_matches('\u{feff}');
+    let text = without_mark(&text);
     let mut samples: Vec<Sample> = serde_json::from_str(text).map_err(|error| failed(&error))?;
     if let Some(sample) = sample {
         let known: Vec<String> = samples.iter().map(|sample| sample.sample_id.clone()).collect();

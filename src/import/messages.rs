@@ -8,8 +8,7 @@
 //! What a system prompt or a tool says was said by nobody, and becomes no turn.
 
 use std::collections::BTreeMap;
-use std::fs::File;
-use std::io::{BufRead, BufReader, Read};
+use std::io::Read;
 use std::path::Path;
 
 use engraph_storage::graph::{Time, Value};
@@ -24,9 +23,9 @@ use crate::import::facts::key;
 use crate::import::said_at::{NAMES, SECOND, take_time};
 use crate::import::turns::{names, nobody, take};
 use crate::import::{
-    LINE_BYTES_MAX, Line, Lines, Progress, Refused, Report, SKIPPED, UNDATED, failed, property,
-    remember,
+    Line, Lines, Progress, Refused, Report, SKIPPED, UNDATED, failed, property, remember,
 };
+use crate::text::without_mark;
 use crate::time;
 use crate::write::Input;
 use crate::write::observe::HeardTurn;
@@ -52,6 +51,8 @@ const TAKEN: [&str; 18] = [
     "position",
     "embedding",
 ];
+/// The longest file that is one JSON value, in bytes.
+const DOCUMENT_BYTES_MAX: u64 = 1 << 30;
 /// The longest name and text, in bytes, and the most fields of a turn that become properties.
 const NAME_BYTES_MAX: usize = 64;
 const TEXT_BYTES_MAX: usize = 1 << 10;
@@ -80,12 +81,11 @@ const PROPERTIES_MAX: usize = 32;
 /// [`Error::Storage`](crate::Error::Storage) if the disk refuses. The batches before it stay.
 pub fn messages(db: &Engraph, file: &Path, progress: Progress<'_>) -> Result<Report> {
     let failed = |error: &dyn std::fmt::Display| failed(file, error);
-    // The first line is looked at whole, before it is known whether the file is one value.
-    let (mut lines, total) = Lines::with_buffer(file, LINE_BYTES_MAX)?;
+    let (mut lines, total) = Lines::open(file)?;
     let left_out = Mutex::default();
     let mut lists = Lists::new(file, &left_out);
-    let mut report = if spans_lines(&mut lines.reader).map_err(|error| failed(&error))? {
-        let inputs = lists.document(&mut lines.reader).map_err(|error| failed(&error))?;
+    let mut report = if spans_lines(&mut lines).map_err(|error| failed(&error))? {
+        let inputs = lists.document(&mut lines.input()).map_err(|error| failed(&error))?;
         remember(db, inputs.into_iter().map(Line::accepted).map(Ok), total, progress)?
     } else {
         let line = |text: &str, _: &str, number| lists.line(text, number);
@@ -102,13 +102,12 @@ pub fn messages(db: &Engraph, file: &Path, progress: Progress<'_>) -> Result<Rep
     Ok(report)
 }
 
-/// Whether the first line is not yet the whole of a JSON value.
-fn spans_lines(reader: &mut BufReader<File>) -> std::io::Result<bool> {
-    let begin = reader.fill_buf()?;
-    let begin = begin.strip_prefix("\u{feff}".as_bytes()).unwrap_or(begin).trim_ascii_start();
-    let Some(end) = begin.iter().position(|byte| *byte == b'\n') else { return Ok(false) };
-    let first = serde_json::from_slice::<IgnoredAny>(&begin[..end]);
-    Ok(first.is_err_and(|error| error.is_eof()))
+/// Whether the first line, or as much of it as a line may have, is not yet the whole of a JSON value.
+fn spans_lines(lines: &mut Lines) -> std::io::Result<bool> {
+    let begin = lines.peek()?;
+    let begin = begin.strip_prefix("\u{feff}".as_bytes()).unwrap_or(begin).trim_ascii();
+    let first = serde_json::from_slice::<IgnoredAny>(begin);
+    Ok(!begin.is_empty() && first.is_err_and(|error| error.is_eof()))
 }
 
 /// What became no turn.
@@ -171,8 +170,11 @@ impl<'o> Lists<'o> {
         reader: &mut impl Read,
     ) -> std::result::Result<Vec<Input>, Box<dyn std::error::Error>> {
         let mut text = String::new();
-        reader.read_to_string(&mut text)?;
-        let json = serde_json::from_str(text.trim_start_matches('\u{feff}'))?;
+        reader.take(DOCUMENT_BYTES_MAX + 1).read_to_string(&mut text)?;
+        if text.len() as u64 > DOCUMENT_BYTES_MAX {
+            return Err("one JSON value has at most 1 GiB; write a list of messages a line".into());
+        }
+        let json = serde_json::from_str(without_mark(&text))?;
         Ok(self.value(json, 0)?)
     }
 

@@ -20,7 +20,7 @@ mod whole;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::File;
-use std::io::{BufRead, BufReader};
+use std::io::{BufRead, BufReader, Cursor, Read};
 use std::path::Path;
 
 use engraph_storage::graph::Value;
@@ -36,6 +36,7 @@ use crate::memory::boundary::Occasion;
 use crate::memory::consolidate::{buffered, consolidate, groups};
 use crate::memory::pipeline::Host;
 use crate::models::Models;
+use crate::text::without_mark;
 use crate::threads::ahead;
 use crate::time;
 use crate::write::observe::observe;
@@ -315,6 +316,8 @@ fn counted(outcome: Option<&Outcome>) -> &'static str {
 
 /// The lines of a text file or a pipe that are not blank, with their number and the bytes read so far.
 struct Lines {
+    /// What was looked at and not taken: it goes before the rest.
+    head: Cursor<Vec<u8>>,
     reader: BufReader<File>,
     name: String,
     number: u64,
@@ -323,15 +326,10 @@ struct Lines {
 
 impl Lines {
     fn open(file: &Path) -> Result<(Self, u64)> {
-        Self::with_buffer(file, BUFFER)
-    }
-
-    /// The same with so many bytes before them, which may be looked at without being taken.
-    fn with_buffer(file: &Path, bytes: usize) -> Result<(Self, u64)> {
         let failed = |error: std::io::Error| failed(file, error);
         let opened = File::open(file).map_err(failed)?;
         let total = opened.metadata().map_err(failed)?.len();
-        let mut reader = BufReader::with_capacity(bytes, opened);
+        let mut reader = BufReader::with_capacity(BUFFER, opened);
         let begin = reader.fill_buf().map_err(failed)?;
         let mend = match begin {
             _ if begin.starts_with(GZIP) => Some("is compressed; gunzip it first"),
@@ -343,7 +341,8 @@ impl Lines {
         if let Some(mend) = mend {
             return Err(Error::Import(format!("{} {mend}", file.display())));
         }
-        let lines = Self { reader, name: file_name(file), number: 0, done: 0 };
+        let head = Cursor::default();
+        let lines = Self { head, reader, name: file_name(file), number: 0, done: 0 };
         Ok((lines, total))
     }
 
@@ -358,14 +357,31 @@ impl Lines {
     /// The next line with its end. Of one that is too long, more than the most there may be; the rest is
     /// passed over.
     fn next(&mut self) -> std::io::Result<Vec<u8>> {
-        let mut bytes = Vec::new();
-        let limit = LINE_BYTES_MAX as u64 + 1;
-        self.done +=
-            std::io::Read::take(&mut self.reader, limit).read_until(b'\n', &mut bytes)? as u64;
+        let bytes = self.some()?;
+        self.done += bytes.len() as u64;
         if bytes.len() > LINE_BYTES_MAX && !bytes.ends_with(b"\n") {
-            self.done += self.reader.skip_until(b'\n')? as u64;
+            let passed = self.input().skip_until(b'\n')?;
+            self.done += passed as u64;
         }
         self.number += 1;
+        Ok(bytes)
+    }
+
+    /// The first line as [`Self::next`] gives it, and nothing is taken.
+    fn peek(&mut self) -> std::io::Result<&[u8]> {
+        self.head = Cursor::new(self.some()?);
+        Ok(self.head.get_ref())
+    }
+
+    /// What is left of the file.
+    fn input(&mut self) -> impl BufRead {
+        (&mut self.head).chain(&mut self.reader)
+    }
+
+    /// The next line, or the most of it that there may be and a byte.
+    fn some(&mut self) -> std::io::Result<Vec<u8>> {
+        let mut bytes = Vec::new();
+        self.input().take(LINE_BYTES_MAX as u64 + 1).read_until(b'\n', &mut bytes)?;
         Ok(bytes)
     }
 
@@ -387,7 +403,10 @@ impl Lines {
                 let inputs = match std::str::from_utf8(&bytes) {
                     _ if bytes.len() > LINE_BYTES_MAX => Err("the line is over 16 MiB".to_owned()),
                     Ok(text) if text.trim().is_empty() => continue,
-                    Ok(text) => parse(text.trim_start_matches('\u{feff}'), &self.name, self.number),
+                    Ok(text) => {
+                        let text = if self.number == 1 { without_mark(text) } else { text };
+                        parse(text, &self.name, self.number)
+                    }
                     Err(_) => Err("the line is no UTF-8 text; convert the file first, as by iconv -f latin1 -t utf-8".to_owned()),
                 };
                 return Some(Ok(Line { number: self.number, done: self.done, inputs }));

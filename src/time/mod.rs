@@ -74,12 +74,17 @@ pub(crate) fn ahead(offset: &str) -> Option<Time> {
 /// hours, which no place on earth has.
 fn is_possible(clock: &str) -> bool {
     let (time, offset) = match clock.find(['+', '-']) {
-        Some(at) => (&clock[..at], clock.get(at + 1..at + 3)),
+        Some(at) => (&clock[..at], Some(clock[at + 1..].replace(':', ""))),
         None => (clock, None),
     };
-    let second = time.split(':').nth(2).and_then(|rest| rest.get(..2));
-    second != Some("60")
-        && offset.and_then(|hours| hours.parse().ok()).is_none_or(|hours: u8| hours <= 18)
+    // "13:56:60" and "135660".
+    let digits: String = time.chars().filter(|c| *c != ':').take(6).collect();
+    let minutes = |offset: &String| {
+        let part = |at: usize| offset.get(at..at + 2).and_then(|part| part.parse::<u16>().ok());
+        Some(60 * part(0)? + part(2).unwrap_or(0))
+    };
+    digits.get(4..) != Some("60")
+        && offset.as_ref().and_then(minutes).is_none_or(|minutes| minutes <= 18 * 60)
 }
 
 /// What a text that [`parse`] refuses is not.
@@ -116,6 +121,10 @@ fn plain(text: &str) -> Option<Time> {
 /// A date whose year has fewer than four digits, or lies before the year 0: `-423-05-01`.
 fn early_date(text: &str) -> Option<Date> {
     let (sign, digits) = text.strip_prefix('-').map_or((1, text), |rest| (-1, rest));
+    // A number may have a sign, and a part of a date has none.
+    if digits.contains('+') {
+        return None;
+    }
     let mut parts = digits.split('-').map(str::parse::<i16>);
     let (year, month, day) = (parts.next()?.ok()?, parts.next()?.ok()?, parts.next()?.ok()?);
     let rest = parts.next();

@@ -28,7 +28,7 @@
 //! weeks                    begin on Monday
 //! seasons                  meteorological, of the northern hemisphere; a winter begins in December
 //! the 19th century         1800 to 1899, the same as the 1800s; the 2000s are 2000 to 2009
-//! 8/5/2023                 none, unless one number is above 12 or both are the same
+//! 8/5/2023                 from the earlier of the days that it may be to the later one, 8 May and 5 August
 //! ```
 //!
 //! Nothing before the year -9999 or near the end of the year 9999 has a period.

@@ -43,7 +43,9 @@ impl Finder<'_> {
             _ if group.is_perfect && is_undated && self.is_experience(relation) => until(at, said),
             Tense::Present if is_past_date => since(at, said),
             // "I bought tickets for the concert in May": the date is that of the concert.
-            Tense::Past if said.from > at && !group.is_future => since(at, said),
+            Tense::Past if said.from > at && !group.is_future && relation != "plans_to" => {
+                since(at, said)
+            }
             // "I live here until March".
             Tense::Present if said.from == Interval::MIN => {
                 Interval::new(at, said.to).unwrap_or(said)

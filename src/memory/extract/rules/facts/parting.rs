@@ -104,9 +104,9 @@ impl Finder<'_> {
             ("die", _) => return self.is_final(at),
             ("pass", "away") => return self.is_final(at + 1),
             // "My dog Rex passed on Monday"; a person may have passed a test.
-            ("pass", how) if had.relation == "has_pet" => {
+            ("pass", how) if had.relation == "has_pet" || self.is_late(had) => {
                 let is_ago = (at..at + 5).any(|at| self.lower(at) == "ago");
-                let is_told = is_ago || self.is_dated(at);
+                let is_told = is_ago || self.is_dated(at) && self.has_year(at + 1);
                 let is_death = is_told || matches!(how, "peacefully" | "suddenly");
                 return is_death && self.is_final(at);
             }

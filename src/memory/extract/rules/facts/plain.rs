@@ -140,7 +140,7 @@ impl Finder<'_> {
     }
 
     /// "the summer of 2019".
-    fn has_year(&self, at: usize) -> bool {
+    pub(super) fn has_year(&self, at: usize) -> bool {
         let is_year = |word: &str| word.len() == 4 && word.bytes().all(|b| b.is_ascii_digit());
         (at..at + PHRASE_WORDS).any(|at| is_year(self.lower(at)))
     }

@@ -141,7 +141,10 @@ fn properties(
             "`{name}` is no property that can be set; say it outside `properties`"
         ));
     }
-    json.iter().map(|(name, value)| Ok((name.clone(), property(value)?))).collect()
+    let one = |(key, value): (&String, &Json)| {
+        Ok((name(key.clone(), "name of a property")?, property(value)?))
+    };
+    json.iter().map(one).collect()
 }
 
 fn name(name: String, what: &str) -> std::result::Result<String, String> {

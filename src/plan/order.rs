@@ -185,9 +185,9 @@ impl<'s> Builder<'s> {
         if closes {
             return facts / statistics.nodes(&None).max(1.0);
         }
-        // Who can be looked up need not be looked for among all of them.
+        // Who can be looked up need not be looked for among all of them, however few they are in the mean.
         if self.is_looked_up_at(far) {
-            return facts;
+            return facts.max(1.0);
         }
         facts * self.share(far, statistics)
     }

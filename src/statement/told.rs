@@ -163,6 +163,10 @@ impl Binder<'_> {
                     )
                     .bind());
             }
+            if name.text.is_empty() {
+                let message = "the name of a property is empty";
+                return Err(Diagnostic::at(name.span, message).bind());
+            }
             let value = self.constant(expr)?.to_property().ok_or_else(|| {
                 let message = "a property is a scalar, a list or a map, without durations and periods";
                 Diagnostic::at(expr.span, message)

@@ -78,7 +78,7 @@ fn is_possible(clock: &str) -> bool {
         None => (clock, None),
     };
     // "13:56:60" and "135660".
-    let digits: String = time.chars().filter(|c| *c != ':').take(6).collect();
+    let digits: String = time.chars().filter(char::is_ascii_digit).take(6).collect();
     let minutes = |offset: &String| {
         let part = |at: usize| offset.get(at..at + 2).and_then(|part| part.parse::<u16>().ok());
         Some(60 * part(0)? + part(2).unwrap_or(0))
@@ -259,6 +259,11 @@ mod tests {
             assert_eq!(parse(text), Some(instant), "{text}");
         }
         assert_eq!(format(instant).as_deref(), Some("2023-05-08T13:56:00Z"));
+        for text in
+            ["2023-05-08T13:56:60Z", "20230508T135660Z", "2023-05-08T13:56+18:30", "2023-+5-8"]
+        {
+            assert_eq!(parse(text), None, "{text}");
+        }
         for text in ["2023-05-08T13:56:07Z", "0000-02-29T23:59:59Z", "9999-12-30T00:00:00Z"] {
             let by_jiff = text.parse::<Timestamp>().expect("parses").as_microsecond();
             assert_eq!(plain(text), Some(by_jiff), "{text}");

@@ -198,9 +198,16 @@ impl<'s> Transaction<'s> {
     }
 
     /// The id of a property name, new or old.
+    ///
+    /// # Errors
+    ///
+    /// [`StorageError::Invalid`] if it is new and empty, for no query could name it.
     pub fn property(&mut self, name: &str) -> Result<PropertyId> {
         match self.catalog.property(name) {
             Some(property) => Ok(property),
+            None if name.is_empty() => {
+                Err(StorageError::Invalid("the name of a property is empty".to_owned()))
+            }
             None => Arc::make_mut(&mut self.catalog).intern_property(name, &mut self.overlay),
         }
     }

@@ -214,7 +214,7 @@ fn a_length_is_no_date_and_a_date_no_length() {
         ("I moved this season", "2023-03-01..2023-06-01"),
         ("I ran it in 3 hours", "2023-05-08T13:56:00Z..∞"),
         ("I moved a year ago today", "2022-05-08..2022-05-09"),
-        ("I moved less than a year ago", "2022-05-08T13:56:00Z..2023-05-08T13:56:00Z"),
+        ("I moved less than a year ago", "2022-05-08T13:56:00Z..∞"),
         ("I worked there for two years before 2020", "2023-05-08T13:56:00Z..∞"),
     ] {
         assert_eq!(resolved(text).1, expected, "{text}");

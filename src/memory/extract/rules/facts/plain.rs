@@ -121,8 +121,11 @@ impl Finder<'_> {
         let word = self.lower(at);
         let is_gone = verbs::lemma(word).is_some_and(|verb| GONE.contains(&verb));
         let is_finite = verbs::verb(word).is_some_and(|verb| verb.forms.third || verb.forms.past);
-        let is_being = matches!(word, "is" | "has") && !matches!(self.lower(at + 1), "gone" | "my");
-        (is_being || is_finite && word != "was") && !is_gone
+        match word {
+            "is" | "has" => !matches!(self.lower(at + 1), "gone" | "my"),
+            "was" => false,
+            _ => is_finite && !is_gone,
+        }
     }
 
     /// "three years", "work", and not "now" or "the summer".

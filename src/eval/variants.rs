@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use engraph_grammar::ast::{Clause, Expr, ExprKind, Literal, Name};
+use engraph_grammar::ast::{Clause, Expr, ExprKind, Literal, Name, QueryEnd};
 use engraph_grammar::quote;
 
 use super::Settings;
@@ -108,7 +108,7 @@ pub(super) fn variants(settings: &Settings, db: &Engraph) -> Result<Vec<Variant>
         settings.set.iter().find(|(name, _)| ["k", "scope"].contains(&name.as_str()))
     {
         let error =
-            Diagnostic::new(format!("${name} is not set but asked by: each setting has its own"));
+            Diagnostic::new(format!("`{name}` has a flag of its own, and is no value to set"));
         return Err(error.help("--top says how many turns, --pooled asks by conversation").bind());
     }
     let mut met = BTreeSet::new();
@@ -118,6 +118,12 @@ pub(super) fn variants(settings: &Settings, db: &Engraph) -> Result<Vec<Variant>
         settings.set.iter().map(|(name, _)| (name.as_str(), false)).collect();
     for name in names {
         let found = recipe(db, &name)?;
+        if !returns_turns(&found) {
+            let error = Diagnostic::new(format!("the recipe `{name}` returns nothing called t"));
+            return Err(error
+                .help("what is measured returns its turns as t, the best first: RETURN t, score")
+                .bind());
+        }
         let takes =
             |value: &&(String, Value)| value.0 != "q" && found.parameters.contains(&value.0);
         let set: Vec<(String, Value)> = settings.set.iter().filter(takes).cloned().collect();
@@ -138,6 +144,14 @@ pub(super) fn variants(settings: &Settings, db: &Engraph) -> Result<Vec<Variant>
             Err(error.help("SHOW RECIPE prints what a recipe takes").bind())
         }
         None => Ok(variants),
+    }
+}
+
+/// Whether a recipe has the column that is measured.
+fn returns_turns(recipe: &Recipe) -> bool {
+    match &recipe.define.query.pipeline.end {
+        Some(QueryEnd::Return(end)) => end.star || end.items.iter().any(|item| item.name == "t"),
+        _ => true,
     }
 }
 

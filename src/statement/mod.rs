@@ -173,6 +173,15 @@ impl Write {
                     .reader()
                     .find(label, key)?
                     .ok_or_else(|| no_node(label, key, *span).help(help).execute())?;
+                if transaction.reader().find(label, alias)?.is_some_and(|other| other != node) {
+                    let message = format!("'{alias}' is a {label} of its own already");
+                    return Err(Diagnostic::at(*span, message)
+                        .help(format!(
+                            "entities are not made one: FORGET that {label}, and tell of this one \
+                             what was told of it"
+                        ))
+                        .execute());
+                }
                 let is_new = transaction.put_alias(node, alias)?;
                 Ok(done("alias", alias, if is_new { "aliased" } else { "held already" }))
             }

@@ -416,6 +416,9 @@ fn errors_name_the_place_and_the_mend() {
     let set = vec![("nothing".to_owned(), Value::Int(1))];
     let text = fail(Settings { set, ..plain() });
     assert!(text.contains("no recipe that is asked has a parameter $nothing"), "{text}");
+    let define = vec!["DEFINE RECIPE other AS MATCH (n:Turn) RETURN n LIMIT 3".to_owned()];
+    let text = fail(Settings { define, ..settings(folder.path(), &["other"]) });
+    assert!(text.contains("the recipe `other` returns nothing called t"), "{text}");
     // What is asked is not to be set.
     let text = fail(Settings { set: vec![("q".to_owned(), Value::from("dance"))], ..plain() });
     assert!(text.contains("no recipe that is asked has a parameter $q"), "{text}");

@@ -32,14 +32,8 @@ const ELSEWHEN: &[&str] = &[
 ];
 
 /// Days that are told by another one, and are no other time.
-const DAYS_BEFORE: &[&str] = &[
-    "day before yesterday",
-    "week before last",
-    "month before last",
-    "year before last",
-    "a day before",
-    "a week before",
-];
+const DAYS_BEFORE: &[&str] =
+    &["day before yesterday", "before last", "a day before", "a week before"];
 
 /// A relation that has ended, and the label of its tail.
 type Ended = (&'static str, &'static str);

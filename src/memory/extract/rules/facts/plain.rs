@@ -63,6 +63,10 @@ impl Finder<'_> {
             _ if PASSING.contains(&word) => self.goes_on_plainly(relation, at + 1),
             "right" => matches!(behind, "now" | "next" | "by" | "near"),
             "these" => behind == "days",
+            // "moved to Porto the summer before last".
+            "the" if lexicon::is_time_noun(behind) || time::is_weekday(behind) => {
+                matches!(self.lower(at + 2), "before" | "after")
+            }
             "year" => behind == "round",
             "every" => relation == "works_at" && behind == "day",
             "as" => behind != "well",

@@ -130,6 +130,10 @@ fn a_tail_is_whole_or_none() {
             &["moved_to Utrecht 2023-04-24..2023-05-01", "lives_in Utrecht 2023-04-24..∞"],
         ),
         ("I grew up and lived in Bonn till 2010.", &["lives_in Bonn -∞..2011-01-01"]),
+        (
+            "I moved to Linz the summer before last.",
+            &["moved_to Linz 2021-06-01..2021-09-01", "lives_in Linz 2021-06-01..∞"],
+        ),
         ("I work at TGI Fridays.", &["works_at TGI Fridays now..∞"]),
         ("I moved to Linz at nineteen.", &["moved_to Linz now..∞ ?", "lives_in Linz now..∞ ?"]),
         ("I don't eat meat.", &["avoids meat now..∞"]),

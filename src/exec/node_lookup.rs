@@ -22,6 +22,8 @@ pub(crate) struct NodeLookup {
     key: Expr,
     system: SystemTime,
     place: Option<Place>,
+    /// What was found last by a key: rows that ask for the same one are many.
+    last: Option<(Arc<str>, SystemScope, Vec<NodeId>)>,
 }
 
 /// What is still to be looked up for one input row.
@@ -44,7 +46,7 @@ impl NodeLookup {
         (by, key): (LookupBy, Expr),
         system: SystemTime,
     ) -> Self {
-        Self { input: Taken::new(input), node, labels, by, key, system, place: None }
+        Self { input: Taken::new(input), node, labels, by, key, system, place: None, last: None }
     }
 
     fn begin(&self, row: Row, context: &Context<'_>) -> Result<Place> {
@@ -75,15 +77,24 @@ impl NodeLookup {
     }
 
     fn find(
-        &self,
-        sought: &Sought,
+        &mut self,
+        sought: Sought,
         system: SystemScope,
         context: &Context<'_>,
     ) -> Result<Vec<NodeId>> {
-        match sought {
-            Sought::Key(key) => self.with_key(key, system, context),
-            Sought::Id(id) => Ok(self.with_id(*id, system, context)?.into_iter().collect()),
+        let key = match sought {
+            Sought::Key(key) => key,
+            Sought::Id(id) => return Ok(self.with_id(id, system, context)?.into_iter().collect()),
+        };
+        if let Some((last, then, found)) = &self.last
+            && (last, then) == (&key, &system)
+        {
+            context.work(1)?;
+            return Ok(found.clone());
         }
+        let found = self.with_key(&key, system, context)?;
+        self.last = Some((key, system, found.clone()));
+        Ok(found)
     }
 
     fn row(&self, row: &Row, id: NodeId, system: SystemScope) -> Row {
@@ -168,7 +179,7 @@ impl Operator for NodeLookup {
                 },
             };
             let Some(sought) = place.sought.next() else { continue };
-            let found = self.find(&sought, place.system, context)?;
+            let found = self.find(sought, place.system, context)?;
             chunk.extend(found.into_iter().map(|id| self.row(&place.row, id, place.system)));
             self.place = Some(place);
         }

@@ -109,6 +109,12 @@ fn both_ends_are_looked_up_and_the_one_with_fewer_facts_is_read() {
     let text = "MATCH (h:Hub 'hub') MATCH (x:Leaf) WHERE x.key STARTS WITH 'l0999'
                 MATCH (h)-[:to]->(x) RETURN x.key";
     assert_eq!(db.query(text, ()).expect(text).rows.len(), 10);
+    let text = "MATCH (x:Leaf) MATCH (h:Hub 'hub')-[:to]->(x) RETURN count(*) AS n";
+    let seeks = counted(&db, text, "seeks");
+    assert!(
+        seeks <= 15_000,
+        "{seeks} seeks: the hub is looked up once, and each leaf has one fact"
+    );
     let text = "MATCH (m:Leaf) WITH collect(m.key) AS keys MATCH (n:Leaf) WHERE n.key IN keys
                 RETURN n.key LIMIT 1";
     let keys = keys_read(&db, text);

@@ -28,6 +28,8 @@ pub(crate) struct Expand {
     closes: bool,
     distinct_from: Vec<Slot>,
     reading: Option<Reading>,
+    /// The end at which a step that closes last found few facts is the far one.
+    from_far: bool,
 }
 
 /// Where the facts of one row's node are read.
@@ -75,7 +77,7 @@ impl Expand {
     ) -> Self {
         let scope = Scoped::new(&step.scope);
         let input = Taken::new(input);
-        Self { input, step, scope, closes, distinct_from, reading: None }
+        Self { input, step, scope, closes, distinct_from, reading: None, from_far: false }
     }
 
     fn begin(&mut self, row: Row, context: &Context<'_>) -> Result<Option<Reading>> {
@@ -90,7 +92,7 @@ impl Expand {
 
     /// The rows of the next facts; none when all were read.
     fn page(
-        &self,
+        &mut self,
         reading: &mut Reading,
         context: &Context<'_>,
         want: usize,
@@ -98,19 +100,15 @@ impl Expand {
         let Some(&(side, relation)) = reading.scans.last() else { return Ok(None) };
         // Of those between two nodes few are kept.
         let want = if self.closes { CHUNK_ROWS } else { want };
-        let is_first = reading.after.is_none();
-        let mut found = reading.some(reading.from, side, relation, want, context)?;
-        let mut is_last = found.len() < want;
-        if !is_last
-            && is_first
-            && let Some(to) = self.end_of(&reading.row)
-        {
-            let back = reading.some(to, side.other(), relation, want, context)?;
-            if back.len() < want {
-                (found, is_last) = (back, true);
-                found.retain(|edge| edge.far(side.other()) == reading.from);
+        let to = self.end_of(&reading.row).filter(|_| reading.after.is_none());
+        let (found, is_last) = match to {
+            Some(to) => self.between(reading, to, (side, relation), context)?,
+            None => {
+                let found = reading.some(reading.from, side, relation, want, context)?;
+                let is_last = found.len() < want;
+                (found, is_last)
             }
-        }
+        };
         match found.last().filter(|_| !is_last) {
             Some(last) => reading.after = Some(EdgeMark::of(last, side)),
             None => {
@@ -131,6 +129,32 @@ impl Expand {
             chunk.extend(self.reach(reading, edge, far));
         }
         Ok(Some(chunk))
+    }
+
+    /// The facts between the node of a row and another one, and whether these are all: those of the end that has few,
+    /// which is looked for where it was last; the first ones of the near end if both have many.
+    fn between(
+        &mut self,
+        reading: &Reading,
+        to: NodeId,
+        (side, relation): (Side, Option<RelationId>),
+        context: &Context<'_>,
+    ) -> Result<(Vec<Edge>, bool)> {
+        let mut near = Vec::new();
+        for from_far in [self.from_far, !self.from_far] {
+            let (node, at) = if from_far { (to, side.other()) } else { (reading.from, side) };
+            let mut found = reading.some(node, at, relation, CHUNK_ROWS, context)?;
+            if found.len() < CHUNK_ROWS {
+                self.from_far = from_far;
+                let other = if from_far { reading.from } else { to };
+                found.retain(|edge| edge.far(at) == other);
+                return Ok((found, true));
+            }
+            if !from_far {
+                near = found;
+            }
+        }
+        Ok((near, false))
     }
 
     /// The node that the step has to arrive at.

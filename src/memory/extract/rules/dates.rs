@@ -293,7 +293,8 @@ impl<'t> Phrase<'t> {
     fn is_length_before(&self) -> bool {
         let before = self.text.get(..self.range.start).unwrap_or_default();
         let is_side = ["before", "after", "from"].iter().any(|side| self.has(&[side]));
-        before.trim_end().ends_with(" for") && is_side && !self.has(&["ago", "last", "now"])
+        let is_for = self.lower.starts_with("for ") || before.trim_end().ends_with(" for");
+        is_for && is_side && !self.has(&["ago", "last", "now"])
     }
 
     /// Whether it counts from the day of the turn.

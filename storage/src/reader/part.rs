@@ -11,7 +11,7 @@ use crate::families::Family;
 use crate::graph::{Edge, EdgeFilter, Interval, RelationId, Side, Time, ValidScope};
 use crate::key;
 
-/// Where a read of a node's edges stands, so that it can go on there: see [`Reader::edges_after`].
+/// Where a read of a node's edges stands, so that it can go on there: see [`edges_after`](crate::Reader::edges_after).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct EdgeMark {
     pub(crate) family: Family,

@@ -134,11 +134,7 @@ fn frame(r: &mut Reader<'_>) -> Option<Interval> {
     if !told {
         return Some(r.inner(directed)?.span);
     }
-    let unit = r.attempt(|r| {
-        r.word(&["the"])?;
-        this_unit(r)
-    });
-    Some(unit.or_else(|| r.inner(period))?.span)
+    Some(the_unit(r).or_else(|| r.inner(period))?.span)
 }
 
 /// "last year in May": the named period within the one just read.
@@ -157,10 +153,7 @@ pub(super) fn nth(r: &mut Reader<'_>) -> Option<Period> {
     let number = if r.word(&["last"]).is_some() { None } else { Some(ordinal(r)?) };
     let cycle = cycle(r)?;
     r.word(&["of", "in"])?;
-    let unit = r.attempt(|r| {
-        r.word(&["the"])?;
-        this_unit(r)
-    });
+    let unit = the_unit(r);
     let _ = r.word(&["the"]);
     let frame = unit.or_else(|| r.inner(period))?;
     let span = match number {
@@ -270,6 +263,14 @@ pub(super) fn part_of_period(r: &mut Reader<'_>) -> Option<Period> {
 fn this_unit(r: &mut Reader<'_>) -> Option<Period> {
     let unit = r.named(MEASURES)?;
     Some(Period::anchored(unit.cycle.holding(r.reference)?))
+}
+
+/// "the month", behind "of".
+fn the_unit(r: &mut Reader<'_>) -> Option<Period> {
+    r.attempt(|r| {
+        r.word(&["the"])?;
+        this_unit(r)
+    })
 }
 
 fn piece(r: &mut Reader<'_>) -> Option<Piece> {

@@ -5,6 +5,7 @@ use engraph_storage::graph::Interval;
 mod any;
 mod clauses;
 mod misread;
+mod others;
 mod sure;
 mod typed;
 

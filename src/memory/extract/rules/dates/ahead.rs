@@ -4,6 +4,7 @@
 use engraph_storage::graph::{Interval, Time};
 
 use super::{Phrase, clause_before, tells_of_the_past};
+use crate::memory::extract::rules::lexicon;
 use crate::retrieval::words::{Word, says, words};
 use crate::time;
 
@@ -117,6 +118,19 @@ const NEAR: &[&str] = &[
 /// What is done for something that is to come, as often: "rented a cabin for our holiday in July".
 const PREPARED: &[&str] =
     &["arranged", "booked", "bought", "got", "hired", "made", "ordered", "rented", "reserved"];
+
+/// What somebody prepares for that is no event with others.
+const TRIPS: &[&str] = &[
+    "cruise",
+    "holiday",
+    "holidays",
+    "honeymoon",
+    "journey",
+    "retreat",
+    "trip",
+    "vacation",
+    "visit",
+];
 
 /// What stands before something that is prepared for, behind "for".
 const WHOSE: &[&str] = &["a", "an", "her", "his", "my", "our", "the", "their"];
@@ -288,8 +302,11 @@ impl Phrase<'_> {
         let is_over = self.is_past_after() || tells_of_the_past(rest);
         let starts = own.trim_end().ends_with("starting") && says(own, STARTED);
         let is_prepared = own.split_once(" for ").is_some_and(|(done, whose)| {
-            let whose = whose.split(' ').next().unwrap_or_default();
-            says(done, PREPARED) && WHOSE.contains(&whose)
+            let is_event = |word: &str| lexicon::is_event(word) || TRIPS.contains(&word);
+            let mut words = whose.split(' ');
+            let is_whose = words.next().is_some_and(|first| WHOSE.contains(&first));
+            // "I bought a bike for my son in March" was done then.
+            says(done, PREPARED) && is_whose && words.any(is_event)
         });
         let is_appointment = own.trim_end().ends_with("appointment");
         !is_over

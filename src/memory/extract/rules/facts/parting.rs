@@ -47,23 +47,19 @@ impl Finder<'_> {
         self.is_late(had) || self.has_gone(had)
     }
 
-    /// Whether they were gone before, however long: "my late husband", "my dog was named Rex".
-    fn is_late(&self, had: &Had<'_>) -> bool {
+    /// Whether they were gone before, however long: "my late husband", "my dog was named Rex". A date beside it is of
+    /// something else.
+    pub(super) fn is_late(&self, had: &Had<'_>) -> bool {
         let is_late = |at| matches!(self.lower(at), "late" | "former" | "ex" | "childhood");
         let was_named = self.lower(had.place + 1) == "was";
         let is_old = had.relation != "has_pet" && self.is_bygone(had);
         was_named || is_old || (had.owner.end..had.place).any(is_late)
     }
 
-    /// Whether it is told that they go.
-    fn has_gone(&self, had: &Had<'_>) -> bool {
+    /// Whether it is told that they go, and so when.
+    pub(super) fn has_gone(&self, had: &Had<'_>) -> bool {
         let is_told = !self.clause_before(had.owner.start).any(|at| self.is_open_word(at));
         is_told && (self.is_gone(had) || self.is_parted(had))
-    }
-
-    /// Whether they are gone, and nothing tells when: a date beside "my ex-wife" is of what she does.
-    pub(super) fn is_former(&self, had: &Had<'_>) -> bool {
-        self.is_late(had) && !self.has_gone(had)
     }
 
     /// "my old boss Karl was mean": over, but an old dog may be one of many years, as a friend is.

@@ -92,13 +92,14 @@ impl<'a> Finder<'a> {
         // Who has died is still a father.
         let start = owner.start;
         let had = Had { person, relation, owner, place, end: tail.end };
-        let is_over = !UNENDING.contains(&relation) && self.is_over(&had);
+        let has_gone = self.has_gone(&had);
+        let is_over = !UNENDING.contains(&relation) && (has_gone || self.is_late(&had));
         let is_bygone = self.is_bygone(&had);
         let before = self.found.len();
         let has_begun = matches!(relation, "has_child" | "has_grandchild" | "has_pet");
         let valid = match self.group(tail.end) {
-            _ if is_over && self.is_former(&had) => self.over_by_now(),
-            _ if is_over => self.over(),
+            _ if is_over && has_gone => self.over(),
+            _ if is_over => self.over_by_now(),
             // A brother that was born in 1990 may be the older one.
             Some(group)
                 if has_begun && !group.is_negated && self.lower(group.main + 1) == "born" =>

@@ -6,7 +6,7 @@
 //!
 //! ```text
 //! engraph
-//! format 8
+//! format 10
 //! id 5d1f3a0c9b7e4d21a86b0c3f12e4d597
 //! ```
 

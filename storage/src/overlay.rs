@@ -12,8 +12,8 @@ use crate::families::Family;
 #[derive(Debug, Default)]
 pub(crate) struct Overlay {
     changes: BTreeMap<Place, Change>,
-    /// What was there of each key that was changed since the savepoint; none without a savepoint.
-    undo: Option<BTreeMap<Place, Option<Change>>>,
+    /// What was there of each key that was changed, for each savepoint; none without one.
+    undo: Vec<BTreeMap<Place, Option<Change>>>,
 }
 
 /// A key of a family.
@@ -32,7 +32,7 @@ impl Overlay {
     }
 
     fn change(&mut self, key: Place, change: Change) {
-        let Some(undo) = &mut self.undo else {
+        let Some(undo) = self.undo.last_mut() else {
             self.changes.insert(key, change);
             return;
         };
@@ -40,20 +40,24 @@ impl Overlay {
         undo.entry(key).or_insert(replaced);
     }
 
-    /// From here on, changes can be taken back. There is one savepoint at a time.
+    /// From here on, changes can be taken back, by themselves or with those of a savepoint before.
     pub(crate) fn savepoint(&mut self) {
-        debug_assert!(self.undo.is_none(), "a savepoint within another");
-        self.undo = Some(BTreeMap::new());
+        self.undo.push(BTreeMap::new());
     }
 
-    /// What was changed since the savepoint stays.
+    /// What was changed since the last savepoint stays, as long as what was before it does.
     pub(crate) fn release(&mut self) {
-        self.undo = None;
+        let changed = self.undo.pop();
+        if let (Some(changed), Some(outer)) = (changed, self.undo.last_mut()) {
+            for (key, replaced) in changed {
+                outer.entry(key).or_insert(replaced);
+            }
+        }
     }
 
-    /// Takes back every change since the savepoint.
+    /// Takes back every change since the last savepoint.
     pub(crate) fn rollback(&mut self) {
-        for (key, replaced) in self.undo.take().into_iter().flatten() {
+        for (key, replaced) in self.undo.pop().into_iter().flatten() {
             match replaced {
                 Some(change) => drop(self.changes.insert(key, change)),
                 None => drop(self.changes.remove(&key)),
@@ -66,7 +70,7 @@ impl Overlay {
         &mut self,
         mut change: impl FnMut(Family, &mut Vec<u8>, &mut Vec<u8>) -> Result<()>,
     ) -> Result<()> {
-        self.undo = None;
+        self.undo.clear();
         for ((family, mut key), value) in std::mem::take(&mut self.changes) {
             let value = match value {
                 Some(mut value) => {
@@ -137,11 +141,30 @@ mod tests {
             overlay.put(Family::Meta, b"new", vec![value]);
         }
         overlay.delete(Family::Meta, b"held");
-        assert_eq!(overlay.undo.as_ref().map(BTreeMap::len), Some(2));
+        assert_eq!(overlay.undo.last().map(BTreeMap::len), Some(2));
         overlay.rollback();
         assert_eq!(
             overlay.iter().collect::<Vec<_>>(),
             [(Family::Meta, &b"held"[..], Some(&[0][..]))]
         );
+    }
+
+    #[test]
+    fn savepoints_stand_within_each_other() {
+        let set = |value| [(Family::Meta, &b"key"[..], Some(value))];
+        let mut overlay = Overlay::default();
+        overlay.put(Family::Meta, b"key", vec![0]);
+        overlay.savepoint();
+        overlay.put(Family::Meta, b"key", vec![1]);
+        overlay.savepoint();
+        overlay.put(Family::Meta, b"key", vec![2]);
+        overlay.rollback();
+        assert_eq!(overlay.iter().collect::<Vec<_>>(), set(&[1][..]));
+        overlay.savepoint();
+        overlay.put(Family::Meta, b"key", vec![3]);
+        overlay.put(Family::Meta, b"other", vec![3]);
+        overlay.release();
+        overlay.rollback();
+        assert_eq!(overlay.iter().collect::<Vec<_>>(), set(&[0][..]));
     }
 }

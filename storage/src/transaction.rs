@@ -135,7 +135,7 @@ impl<'s> Transaction<'s> {
         (nodes, self.pending.next_fact.saturating_sub(before.next_fact))
     }
 
-    /// Does `work`, or nothing of it if it fails. Within `work` it is not called again.
+    /// Does `work`, or nothing of it if it fails; parts of it may be done so too.
     ///
     /// # Errors
     ///

@@ -11,6 +11,7 @@ use std::path::Path;
 use engraph::{Diagnostic, Error, Rows, Severity, Value};
 
 use super::args::Format;
+use super::evidence::Evidence;
 use super::table::{Cut, Lines};
 use super::visible::{lines_visible, visible};
 use super::{Failure, dot, line, markdown, svg, table};
@@ -86,6 +87,10 @@ impl Output {
     /// Prints an answer, with its warnings before it. Forms for other programs are never cut.
     pub(super) fn rows(&mut self, rows: &Rows, format: Format, cut: Cut) -> Result {
         self.warnings(&rows.warnings);
+        let is_picture = matches!(format, Format::Dot | Format::Svg);
+        if is_picture && !rows.rows.is_empty() && Evidence::of(rows).nodes.is_empty() {
+            self.note("warning: no column is a node, a fact or a path, so nothing is drawn; RETURN them whole");
+        }
         let out = self.answers();
         match format {
             Format::Table => table::write(rows, Lines::Between, cut, out),

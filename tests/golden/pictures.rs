@@ -132,6 +132,9 @@ fn paths_and_what_is_recalled_are_pictures_with_times_and_weights() {
     drop(db);
     let path = folder.path().to_str().expect("a plain path");
     let draw = |text: &str| engraph(&["query", path, "-e", text, "--format", "svg"]);
+    let keys = ["query", path, "-e", "MATCH (p:Person) RETURN p.key", "--format", "svg"];
+    let told = Command::new(env!("CARGO_BIN_EXE_engraph")).args(keys).output().expect("it runs");
+    assert!(String::from_utf8_lossy(&told.stderr).contains("nothing is drawn"), "{told:?}");
     let walked = draw("MATCH p = (:Person 'Ann')-[:lives_in]->() FOR VALID_TIME ALL RETURN p");
     let recalled = draw("RECALL 'Ann' USING home FOR VALID_TIME ALL RETURN c, f");
     for svg in [&walked, &recalled] {

@@ -206,31 +206,47 @@ impl<'a> Finder<'a> {
         self.is_all(behind)
     }
 
-    /// "takes metformin twice a day": what is a medicine by its name.
+    /// "takes metformin", "takes metformin and lisinopril twice a day": what is a medicine by its name.
     pub(super) fn of_medicine(&mut self, person: &str, at: usize, group: Group) {
         if group.tense != Tense::Present || group.is_ongoing {
             return;
         }
-        let Some(tail) = tails::noun(self.text, self.words, at, person) else { return };
-        let (name, is_daily) =
-            match tail.text.strip_suffix(" daily").or(tail.text.strip_suffix(" nightly")) {
-                Some(name) => (name, true),
-                None => (tail.text, false),
-            };
+        let mut found: Vec<Tail<'a>> = Vec::new();
+        let mut next = Some(at);
+        while let Some(tail) = next.and_then(|at| self.medicine(person, at)) {
+            next = (self.lower(tail.end) == "and").then_some(tail.end + 1);
+            found.push(tail);
+        }
+        let is_taken = found.last().is_some_and(|last| self.is_often(last));
+        for tail in found.into_iter().filter(|_| is_taken) {
+            let name = tail.text.strip_suffix(" daily").or(tail.text.strip_suffix(" nightly"));
+            let tail = Tail { text: name.unwrap_or(tail.text), ..tail };
+            self.tell(person, "takes", "Thing", &tail, group, None);
+        }
+    }
+
+    /// A medicine at a place, with "daily" if that stands behind it.
+    fn medicine(&self, person: &str, at: usize) -> Option<Tail<'a>> {
+        let tail = tails::noun(self.text, self.words, at, person)?;
+        let name = tail.text.strip_suffix(" daily").or(tail.text.strip_suffix(" nightly"));
+        let last = name.unwrap_or(tail.text).split(' ').next_back()?;
+        (kinds::is_medicine(last) && verbs::verb(&tail.last.lower).is_none()).then_some(tail)
+    }
+
+    /// Whether a medicine is taken again and again, by what stands behind it: nothing, how often, or against what.
+    fn is_often(&self, tail: &Tail<'_>) -> bool {
         let end = tail.end;
-        let is_often = match (self.lower(end), self.lower(end + 1)) {
+        match (self.lower(end), self.lower(end + 1)) {
+            _ if self.is_end(end) || tail.text.ends_with(" daily") => true,
             ("daily" | "nightly", _) => true,
             ("every", next) => matches!(next, "day" | "morning" | "night" | "evening"),
             ("once" | "twice", next) => matches!(next, "a" | "per" | "daily"),
+            ("in", "the") => matches!(self.lower(end + 2), "morning" | "mornings" | "evening"),
+            ("at", "night") => true,
             // "for high blood pressure", and not "for granted".
             ("for", _) => self.longest(end + 1, kinds::condition).is_some(),
-            _ => self.lower(end + 1) == "times" && matches!(self.lower(end + 2), "a" | "per"),
-        };
-        let is_medicine = name.split(' ').next_back().is_some_and(kinds::is_medicine);
-        let is_verb = verbs::verb(&tail.last.lower).is_some();
-        if (is_daily || is_often) && is_medicine && !is_verb {
-            let tail = Tail { text: name, ..tail };
-            self.tell(person, "takes", "Thing", &tail, group, None);
+            (_, "times") => matches!(self.lower(end + 2), "a" | "per"),
+            _ => false,
         }
     }
 

@@ -137,6 +137,11 @@ fn a_tail_is_whole_or_none() {
         ("I work at TGI Fridays.", &["works_at TGI Fridays now..∞"]),
         ("I moved to Linz at nineteen.", &["moved_to Linz now..∞ ?", "lives_in Linz now..∞ ?"]),
         ("I don't eat meat.", &["avoids meat now..∞"]),
+        ("I take metformin.", &["takes metformin now..∞"]),
+        (
+            "I take metformin and lisinopril every day.",
+            &["takes metformin now..∞", "takes lisinopril now..∞"],
+        ),
         ("I bought Tom a watch.", &["bought watch now..∞"]),
     ]);
     assert_none(&[
@@ -148,6 +153,7 @@ fn a_tail_is_whole_or_none() {
         "I got fired at Christmas.",
         "I work at Siemens Saturdays.",
         "I got hired at Easter.",
+        "I take ibuprofen when I run.",
         "I don't eat meat on Fridays.",
         "I usually play CS:GO.",
         "I'm happy to help!",

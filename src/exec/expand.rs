@@ -28,9 +28,12 @@ pub(crate) struct Expand {
     closes: bool,
     distinct_from: Vec<Slot>,
     reading: Option<Reading>,
-    /// The end at which a step that closes last found few facts is the far one.
+    /// The end at which a step that closes last found few facts is the far one, which was bound before the near one.
     from_far: bool,
 }
+
+/// Facts that are read of either end before many of one are.
+const FEW: usize = 16;
 
 /// Where the facts of one row's node are read.
 struct Reading {
@@ -77,7 +80,7 @@ impl Expand {
     ) -> Self {
         let scope = Scoped::new(&step.scope);
         let input = Taken::new(input);
-        Self { input, step, scope, closes, distinct_from, reading: None, from_far: false }
+        Self { input, step, scope, closes, distinct_from, reading: None, from_far: true }
     }
 
     fn begin(&mut self, row: Row, context: &Context<'_>) -> Result<Option<Reading>> {
@@ -132,7 +135,8 @@ impl Expand {
     }
 
     /// The facts between the node of a row and another one, and whether these are all: those of the end that has few,
-    /// which is looked for where it was last; the first ones of the near end if both have many.
+    /// which is looked for where it was last, a few at both before many at one; the first ones of the near end if
+    /// both have many.
     fn between(
         &mut self,
         reading: &Reading,
@@ -141,10 +145,13 @@ impl Expand {
         context: &Context<'_>,
     ) -> Result<(Vec<Edge>, bool)> {
         let mut near = Vec::new();
-        for from_far in [self.from_far, !self.from_far] {
+        let first = self.from_far;
+        for (from_far, want) in
+            [(first, FEW), (!first, FEW), (first, CHUNK_ROWS), (!first, CHUNK_ROWS)]
+        {
             let (node, at) = if from_far { (to, side.other()) } else { (reading.from, side) };
-            let mut found = reading.some(node, at, relation, CHUNK_ROWS, context)?;
-            if found.len() < CHUNK_ROWS {
+            let mut found = reading.some(node, at, relation, want, context)?;
+            if found.len() < want {
                 self.from_far = from_far;
                 let other = if from_far { reading.from } else { to };
                 found.retain(|edge| edge.far(at) == other);

@@ -117,6 +117,13 @@ fn both_ends_are_looked_up_and_the_one_with_fewer_facts_is_read() {
     );
     let keys = keys_read(&db, text);
     assert!(keys <= 45_000, "{keys} keys for 10,000 leaves with a fact each");
+    for text in [
+        "MATCH (x:Leaf) WHERE EXISTS { (x)<-[:to]-(:Hub 'hub') } RETURN count(*) AS n",
+        "MATCH (x:Leaf) OPTIONAL MATCH (x)<-[f:to]-(:Hub 'hub') RETURN count(f) AS n",
+    ] {
+        let keys = keys_read(&db, text);
+        assert!(keys <= 60_000, "{keys} keys were read by {text}");
+    }
     let text = "MATCH (m:Leaf) WITH collect(m.key) AS keys MATCH (n:Leaf) WHERE n.key IN keys
                 RETURN n.key LIMIT 1";
     let keys = keys_read(&db, text);

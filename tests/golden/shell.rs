@@ -55,10 +55,13 @@ fn answers_come_in_every_form() {
         ("json", "[{\"who\":\"Nora\",\"age\":31},{\"who\":\"Tomas\",\"age\":null}]\n"),
         ("jsonl", "{\"who\":\"Nora\",\"age\":31}\n{\"who\":\"Tomas\",\"age\":null}\n"),
         ("markdown", "| who | age |\n| --- | --- |\n| Nora | 31 |\n| Tomas | null |\n"),
-        ("dot", "digraph {\n}\n"),
     ] {
         check(db.path(), &format!(".mode {form}\n{AGES}"), expected);
     }
+    let dot = shell(db.path(), &format!(".mode dot\n{AGES}"));
+    assert_eq!(String::from_utf8_lossy(&dot.stdout), "digraph {\n}\n");
+    let told = String::from_utf8_lossy(&dot.stderr);
+    assert!(told.contains("nothing is drawn"), "{told}");
     let svg = ".mode svg\nMATCH (p)-[f:lives_in]->(c) RETURN p, f, c;\n";
     let svg = shell(db.path(), svg);
     assert!(answer(&svg).starts_with("<svg xmlns=\"http://www.w3.org/2000/svg\""));

@@ -4,7 +4,7 @@
 
 use std::collections::BTreeMap;
 
-use engraph::{Fact, Rows, Value};
+use engraph::{Fact, Value};
 use petgraph::dot::{Config, Dot};
 use petgraph::graph::{DiGraph, EdgeReference, NodeIndex};
 
@@ -12,8 +12,8 @@ use super::evidence::{Evidence, Link, NodeName, name};
 use super::visible::visible;
 
 /// The graph of all nodes, facts and paths in the rows, however deep they lie.
-pub(super) fn graph(rows: &Rows) -> String {
-    let graph = petgraph(&Evidence::of(rows));
+pub(super) fn graph(evidence: &Evidence<'_>) -> String {
+    let graph = petgraph(evidence);
     let config = [Config::NodeNoLabel, Config::EdgeNoLabel];
     let node = |_: &Graph<'_>, (_, name): (NodeIndex, &NodeName<'_>)| node_attributes(name);
     let fact = |_: &Graph<'_>, edge: EdgeReference<'_, Drawn<'_>>| match edge.weight() {

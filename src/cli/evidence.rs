@@ -146,9 +146,12 @@ mod tests {
         assert_eq!(led, wanted);
         let sources: Vec<Link<'_>> = Evidence::of(&matched).links.into_iter().collect();
         assert_eq!(sources, [by(("Thing", "cello"), "source")]);
-        let text = dot::graph(&recalled);
+        let text = dot::graph(&Evidence::of(&recalled));
         assert_eq!(text.matches("dotted").count(), 2, "{text}");
-        assert_eq!(svg::graph(&recalled).matches("stroke-dasharray=\"2 4\"").count(), 2);
-        assert!(svg::graph(&matched).contains(">source</text>"));
+        assert_eq!(
+            svg::graph(&Evidence::of(&recalled)).matches("stroke-dasharray=\"2 4\"").count(),
+            2
+        );
+        assert!(svg::graph(&Evidence::of(&matched)).contains(">source</text>"));
     }
 }

@@ -87,10 +87,6 @@ impl Output {
     /// Prints an answer, with its warnings before it. Forms for other programs are never cut.
     pub(super) fn rows(&mut self, rows: &Rows, format: Format, cut: Cut) -> Result {
         self.warnings(&rows.warnings);
-        let is_picture = matches!(format, Format::Dot | Format::Svg);
-        if is_picture && !rows.rows.is_empty() && Evidence::of(rows).nodes.is_empty() {
-            self.note("warning: no column is a node, a fact or a path, so nothing is drawn; RETURN them whole");
-        }
         let out = self.answers();
         match format {
             Format::Table => table::write(rows, Lines::Between, cut, out),
@@ -100,9 +96,18 @@ impl Output {
             Format::Jsonl => rows.to_json_lines().try_for_each(|line| writeln!(out, "{line}")),
             Format::Csv => csv(rows, out),
             Format::Markdown => markdown::write(rows, out),
-            Format::Dot => write!(out, "{}", dot::graph(rows)),
-            Format::Svg => write!(out, "{}", svg::graph(rows)),
+            Format::Dot => self.picture(rows, dot::graph),
+            Format::Svg => self.picture(rows, svg::graph),
         }
+    }
+
+    /// Prints the picture of what is found in an answer.
+    fn picture(&mut self, rows: &Rows, draw: impl Fn(&Evidence<'_>) -> String) -> Result {
+        let evidence = Evidence::of(rows);
+        if !rows.rows.is_empty() && evidence.nodes.is_empty() {
+            self.note("warning: no column is a node, a fact or a path, so nothing is drawn; RETURN them whole");
+        }
+        write!(self.answers(), "{}", draw(&evidence))
     }
 
     /// Prints a table without counting its rows.

@@ -43,11 +43,10 @@ pub(super) const STYLE: &str = "\
 .engraph .c6{color:#f87171}.engraph .c7{color:#a3e635}}";
 
 /// The picture of all nodes, facts and paths in the rows, however deep they lie.
-pub(super) fn graph(rows: &Rows) -> String {
-    let evidence = Evidence::of(rows);
-    let picture = Picture::new(&evidence);
+pub(super) fn graph(evidence: &Evidence<'_>) -> String {
+    let picture = Picture::new(evidence);
     let drawn = layout(&picture.boxes(), &picture.arrows());
-    picture.svg(&evidence, &drawn)
+    picture.svg(evidence, &drawn)
 }
 
 /// What is drawn of the evidence.

@@ -20,6 +20,7 @@ use crate::database::Engraph;
 use crate::error::Result;
 use crate::graph_names::{UTC_OFFSET, is_machine};
 use crate::import::facts::key;
+use crate::import::rows::BYTE_ORDER_MARK;
 use crate::import::said_at::{NAMES, SECOND, take_time};
 use crate::import::turns::{names, nobody, take};
 use crate::import::{
@@ -105,7 +106,7 @@ pub fn messages(db: &Engraph, file: &Path, progress: Progress<'_>) -> Result<Rep
 /// Whether the first line, or as much of it as a line may have, is not yet the whole of a JSON value.
 fn spans_lines(lines: &mut Lines) -> std::io::Result<bool> {
     let begin = lines.peek()?;
-    let begin = begin.strip_prefix("\u{feff}".as_bytes()).unwrap_or(begin).trim_ascii();
+    let begin = begin.strip_prefix(BYTE_ORDER_MARK).unwrap_or(begin).trim_ascii();
     let first = serde_json::from_slice::<IgnoredAny>(begin);
     Ok(!begin.is_empty() && first.is_err_and(|error| error.is_eof()))
 }

@@ -171,7 +171,7 @@ impl<'s> Builder<'s> {
         let slot = self.pattern.nodes[place].slot;
         self.conditions.iter().any(|condition| match asked(condition, slot) {
             Some(Asked::Key(by) | Asked::KeyIn(by) | Asked::Id(by) | Asked::IdIn(by)) => {
-                by.slots().iter().all(|slot| self.knows(*slot))
+                is_simple(by) && by.slots().iter().all(|slot| self.knows(*slot))
             }
             _ => false,
         })

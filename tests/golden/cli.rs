@@ -213,6 +213,11 @@ fn params_are_json_or_text() {
     let quoted = ["--format", "json", "-e", "RETURN $n AS n", "--param", "n=\"3\""];
     assert_eq!(answer(&query(&db, &quoted)), "[{\"n\":\"3\"}]\n");
     assert!(message(&query(&db, &["-e", script, "--param", "who"]), 2).contains("name=value"));
+    for endless in ["n=99999999999999999999", "n=1e400"] {
+        let told =
+            message(&query(&db, &["-e", "RETURN $n AS n", "--param", endless]), 2).to_owned();
+        assert!(told.contains("the number"), "{told}");
+    }
     let twice = ["-e", "RETURN $n AS n", "--param", "n=1", "--param", "n=2"];
     assert_eq!(message(&query(&db, &twice), 2), "error: --param n is given twice\n");
 }

@@ -498,6 +498,24 @@ fn a_figure_of_more_turns_than_were_asked_for_is_none() {
 }
 
 #[test]
+fn figures_of_what_was_trained_on_say_so() {
+    let folder = folder();
+    for (id, recipe, count) in
+        [("conv-26", "engraph", 1), ("conv-26", "bm25", 0), ("talk-1", "engraph", 0)]
+    {
+        let file = write(folder.path(), "known.json", &FILE.replace("talk-1", id));
+        let mut told = Vec::new();
+        let mut warn = |what| told.push(what);
+        let mut watch = Watch { begin: &mut |_| {}, progress: &mut |_, _| {}, warn: &mut warn };
+        let wanted = Settings { file, ..settings(folder.path(), &[recipe]) };
+        locomo(&wanted, &options(), &mut watch).expect("measured");
+        let found =
+            told.iter().filter(|what| what.contains("it was trained on questions of conv-26"));
+        assert_eq!(found.count(), count, "{id}, {recipe}: {told:?}");
+    }
+}
+
+#[test]
 fn questions_that_are_in_no_figure_are_told() {
     let folder = folder();
     let odd = FILE

@@ -549,3 +549,34 @@ fn names(file: &Path) -> std::collections::HashMap<String, String> {
     });
     pairs.collect()
 }
+
+/// One JSON value may be longer than a line may be, and a pipe may give less than a line of it at first.
+#[test]
+#[cfg(target_os = "linux")]
+fn one_value_is_read_whole_from_a_long_line_and_from_a_pipe() {
+    let folder = folder();
+    let messages =
+        r#"[{"role":"user","content":"I live in Linz."},{"role":"user","content":"Hi!"}]"#;
+    let long = format!("{{\"pad\":\"{}\",\"messages\":{messages}}}", "x".repeat(17 << 20));
+    let file = write(folder.path(), "long.json", &long);
+    let report = import::messages(&open(&folder.path().join("long")), &file, &mut silent);
+    assert_eq!(count(&report.expect("imports"), "turns new"), 2);
+    let pipe = folder.path().join("pipe");
+    let made =
+        std::process::Command::new("mkfifo").arg(&pipe).status().expect("coreutils are there");
+    assert!(made.success());
+    let lines = messages.replace("},{", "},\n{");
+    let writer = std::thread::spawn({
+        let pipe = pipe.clone();
+        move || {
+            let mut pipe = std::fs::OpenOptions::new().write(true).open(pipe).expect("opens");
+            for part in [&lines[..1], &lines[1..]] {
+                std::io::Write::write_all(&mut pipe, part.as_bytes()).expect("writes");
+                std::thread::sleep(std::time::Duration::from_millis(50));
+            }
+        }
+    });
+    let report = import::messages(&open(&folder.path().join("piped")), &pipe, &mut silent);
+    assert_eq!(count(&report.expect("imports"), "turns new"), 2);
+    writer.join().expect("ends");
+}

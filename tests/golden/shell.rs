@@ -318,7 +318,14 @@ fn no_line_that_is_typed_ahead_is_lost() {
     let db_path = db.path().join("db");
     answer(&shell(&db_path, "REMEMBER (:Number 'n0');\n"));
     let ahead = "REMEMBER (:Number 'n1');\rREMEMBER (:Number 'n2');\rMATCH (n:Number) RETURN count(*) AS n;\r";
-    let steps = [("engraph> ", ahead), ("(1 row)", ""), ("(1 row)", ""), ("(1 row)", "\u{4}")];
+    let steps = [
+        ("engraph> ", ahead),
+        ("(1 row)", ""),
+        ("(1 row)", ""),
+        ("(1 row)", ""),
+        // At the prompt, where Ctrl-D is a key.
+        ("engraph> ", "\u{4}"),
+    ];
     let Some(seen) = typed(&db_path, &steps) else { return };
     assert!(seen.contains(" 3"), "{seen}");
     assert!(seen.contains("n2"), "{seen}");

@@ -27,7 +27,8 @@ fn fact(id: u64, (head, relation, tail): (&str, &str, &str), valid: Interval) ->
 
 fn drawn(facts: Vec<Fact>) -> String {
     let row = |fact| vec![Value::Fact(Box::new(fact))];
-    graph(&Rows { rows: facts.into_iter().map(row).collect(), ..Rows::default() })
+    let rows = Rows { rows: facts.into_iter().map(row).collect(), ..Rows::default() };
+    graph(&Evidence::of(&rows))
 }
 
 const YEAR: i64 = 365 * 86_400_000_000;
@@ -61,7 +62,8 @@ fn nodes_facts_and_their_times_are_drawn_once() {
         Value::Fact(Box::new(two)),
         Value::Node(Box::new(node("Animal", "Rex"))),
     ];
-    let svg = graph(&Rows { rows: vec![values], ..Rows::default() });
+    let rows = Rows { rows: vec![values], ..Rows::default() };
+    let svg = graph(&Evidence::of(&rows));
     check_nesting(&svg);
     assert_eq!(svg.matches("class=\"node\"").count(), 4);
     assert_eq!(svg.matches("class=\"fact c0\"").count(), 2);
@@ -90,7 +92,7 @@ fn without_a_known_time_there_is_no_axis() {
     let svg = drawn(vec![fact(1, ("a", "r", "b"), always)]);
     check_nesting(&svg);
     assert_eq!((svg.matches("class=\"bar").count(), svg.matches("fact c0").count()), (0, 1));
-    let empty = graph(&Rows::default());
+    let empty = graph(&Evidence::default());
     check_nesting(&empty);
     assert!(empty.contains(">no nodes or facts</text>"));
 }

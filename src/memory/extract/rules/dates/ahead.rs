@@ -132,9 +132,6 @@ const TRIPS: &[&str] = &[
     "visit",
 ];
 
-/// What stands before something that is prepared for, behind "for".
-const WHOSE: &[&str] = &["a", "an", "her", "his", "my", "our", "the", "their"];
-
 /// Days of the year that people do something for.
 const HOLIDAYS: &[&str] =
     &["christmas", "xmas", "thanksgiving", "easter", "halloween", "hanukkah", "diwali"];
@@ -304,7 +301,7 @@ impl Phrase<'_> {
         let is_prepared = own.split_once(" for ").is_some_and(|(done, whose)| {
             let is_event = |word: &str| lexicon::is_event(word) || TRIPS.contains(&word);
             let mut words = whose.split(' ');
-            let is_whose = words.next().is_some_and(|first| WHOSE.contains(&first));
+            let is_whose = words.next().is_some_and(lexicon::is_determiner);
             // "I bought a bike for my son in March" was done then.
             says(done, PREPARED) && is_whose && words.any(is_event)
         });

@@ -219,8 +219,7 @@ impl<'a> Finder<'a> {
         }
         let is_taken = found.last().is_some_and(|last| self.is_often(last));
         for tail in found.into_iter().filter(|_| is_taken) {
-            let name = tail.text.strip_suffix(" daily").or(tail.text.strip_suffix(" nightly"));
-            let tail = Tail { text: name.unwrap_or(tail.text), ..tail };
+            let tail = Tail { text: without_how_often(tail.text), ..tail };
             self.tell(person, "takes", "Thing", &tail, group, None);
         }
     }
@@ -228,8 +227,7 @@ impl<'a> Finder<'a> {
     /// A medicine at a place, with "daily" if that stands behind it.
     fn medicine(&self, person: &str, at: usize) -> Option<Tail<'a>> {
         let tail = tails::noun(self.text, self.words, at, person)?;
-        let name = tail.text.strip_suffix(" daily").or(tail.text.strip_suffix(" nightly"));
-        let last = name.unwrap_or(tail.text).split(' ').next_back()?;
+        let last = without_how_often(tail.text).split(' ').next_back()?;
         (kinds::is_medicine(last) && verbs::verb(&tail.last.lower).is_none()).then_some(tail)
     }
 
@@ -237,7 +235,7 @@ impl<'a> Finder<'a> {
     fn is_often(&self, tail: &Tail<'_>) -> bool {
         let end = tail.end;
         match (self.lower(end), self.lower(end + 1)) {
-            _ if self.is_end(end) || tail.text.ends_with(" daily") => true,
+            _ if self.is_end(end) || without_how_often(tail.text) != tail.text => true,
             ("daily" | "nightly", _) => true,
             ("every", next) => matches!(next, "day" | "morning" | "night" | "evening"),
             ("once" | "twice", next) => matches!(next, "a" | "per" | "daily"),
@@ -287,6 +285,11 @@ impl<'a> Finder<'a> {
         let tail = Tail { end: tall + 1, ..Tail::word(text.trim_end(), last, at) };
         self.tell(person, "height", "Quantity", &tail, group, None);
     }
+}
+
+/// The name of a medicine without the "daily" or "nightly" behind it.
+fn without_how_often(text: &str) -> &str {
+    text.strip_suffix(" daily").or(text.strip_suffix(" nightly")).unwrap_or(text)
 }
 
 /// How bad a condition or an allergy is.

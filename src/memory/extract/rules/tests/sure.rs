@@ -138,6 +138,7 @@ fn a_tail_is_whole_or_none() {
         ("I moved to Linz at nineteen.", &["moved_to Linz now..∞ ?", "lives_in Linz now..∞ ?"]),
         ("I don't eat meat.", &["avoids meat now..∞"]),
         ("I take metformin.", &["takes metformin now..∞"]),
+        ("I take metformin nightly as told.", &["takes metformin now..∞"]),
         (
             "I take metformin and lisinopril every day.",
             &["takes metformin now..∞", "takes lisinopril now..∞"],

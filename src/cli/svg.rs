@@ -7,7 +7,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 
-use engraph::{Fact, Interval, Node, Rows, Value};
+use engraph::{Fact, Interval, Node, Value};
 
 use super::evidence::{Evidence, Link, NodeName, name};
 use super::layout::{Arrow, Layout, Point, Route, Size, layout};

@@ -1,6 +1,6 @@
 //! Pictures of graphs: what is drawn, and that any text may stand in them.
 
-use engraph::Path;
+use engraph::{Path, Rows};
 
 use super::*;
 

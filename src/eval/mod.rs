@@ -114,7 +114,7 @@ pub struct Run {
     pub setting: Setting,
     /// The most turns of a question: deeper in the list nothing was measured.
     pub k: usize,
-    /// The recipe and what was left out.
+    /// The recipe, the values that it was given and what was left out.
     pub name: String,
     /// An answer for each question, those that have no gold turns too.
     pub answers: Vec<Answer>,

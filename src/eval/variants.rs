@@ -51,12 +51,17 @@ impl Off {
 }
 
 impl Variant {
-    /// What it is called in tables and files.
+    /// What it is called in tables and files, with the values that it was given: `gam boost_time=1.0 without decay`.
     pub(super) fn name(&self) -> String {
-        match &self.without {
-            Some(off) => format!("{} without {}", self.recipe, off.label()),
-            None => self.recipe.clone(),
+        let mut name = self.recipe.clone();
+        for (parameter, value) in &self.set {
+            name.push_str(&format!(" {parameter}={value}"));
         }
+        if let Some(off) = &self.without {
+            name.push_str(" without ");
+            name.push_str(off.label());
+        }
+        name
     }
 
     /// The mechanism that its memory is made without.

@@ -41,7 +41,7 @@ pub enum StorageError {
         is_own: bool,
     },
     /// There is no database to read.
-    #[error("{path} does not exist; opened for writing, as by `engraph shell`, it is created", path = path.display())]
+    #[error("there is no database at {path}; `engraph shell` and `engraph import` make one, as `Engraph::open` does", path = path.display())]
     Missing {
         /// The path.
         path: PathBuf,

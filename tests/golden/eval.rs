@@ -606,6 +606,25 @@ fn the_command_prints_tables_and_writes_runs() {
 }
 
 #[test]
+fn runs_with_other_values_stand_beside_each_other() {
+    let folder = folder();
+    let file = write(folder.path(), "talks.json", FILE);
+    let out = folder.path().join("runs");
+    for value in ["topics=1", "topics=2"] {
+        let done = Command::new(env!("CARGO_BIN_EXE_engraph"))
+            .args(["eval", "locomo", "--recipe", "gam", "--set", value])
+            .args([file.as_os_str(), "--out".as_ref(), out.as_os_str()])
+            .output()
+            .expect("the binary starts");
+        let said = String::from_utf8_lossy(&done.stdout);
+        assert!(said.contains(&format!(" gam {value} ")), "{done:?}");
+    }
+    for file in ["gam-topics-1.jsonl", "gam-topics-2.jsonl"] {
+        assert!(out.join(file).exists(), "{file}");
+    }
+}
+
+#[test]
 fn the_command_says_what_is_wrong() {
     let folder = folder();
     let file = write(folder.path(), "talks.json", FILE);

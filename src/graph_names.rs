@@ -76,7 +76,19 @@ pub(crate) const PERSON: &str = "Person";
 const MACHINES: [&str; 4] = ["system", "developer", "tool", "function"];
 
 /// Speakers that are called by what they are in a talk with a machine: what answers, and who asks.
-const ASSISTANTS: [&str; 5] = ["agent", "ai", "assistant", "bot", "chatbot"];
+const ASSISTANTS: [&str; 11] = [
+    "agent",
+    "ai",
+    "assistant",
+    "bot",
+    "chatbot",
+    "chatgpt",
+    "copilot",
+    "gemini",
+    "gpt",
+    "llm",
+    "model",
+];
 const USERS: [&str; 2] = ["human", "user"];
 
 /// Whether a speaker prompts, or is a tool.
@@ -97,6 +109,9 @@ pub(crate) fn is_user(speaker: &str) -> bool {
 fn is_one_of(roles: &[&str], speaker: &str) -> bool {
     roles.iter().any(|role| speaker.eq_ignore_ascii_case(role))
 }
+
+/// What a speaker is in a talk with a machine, where they have a name of their own.
+pub(crate) const ROLE: &str = "role";
 
 /// How far the clock of who says a turn is ahead of UTC, such as `-08:00`: "today" is told by that clock.
 pub(crate) const UTC_OFFSET: &str = "utc_offset";

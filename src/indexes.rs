@@ -13,7 +13,7 @@ use parking_lot::Mutex;
 use crate::error::Result;
 use crate::graph_names::{DERIVED_FROM, SEMANTIC};
 use crate::models::Models;
-use crate::retrieval::anchor::Name;
+use crate::retrieval::anchor::{How, Name};
 use crate::schema::Schemas;
 use crate::signals::TurnIndex;
 use crate::vectors::VectorIndexes;
@@ -26,6 +26,8 @@ pub(crate) struct Indexes {
     names: Mutex<HashMap<Vec<LabelId>, Names>>,
     /// The turns of a label, as they were at a commit.
     turns: Mutex<HashMap<LabelId, Turns>>,
+    /// The turns of a label as of an instant of the past, which were asked for last.
+    past_turns: Mutex<Option<(LabelId, Time, Arc<TurnIndex>)>>,
     /// How many nodes labels had at a commit.
     counts: Mutex<HashMap<LabelId, (Time, u64)>>,
 }
@@ -68,6 +70,7 @@ impl Indexes {
             changes,
             names: Mutex::default(),
             turns: Mutex::default(),
+            past_turns: Mutex::default(),
             counts: Mutex::default(),
         }
     }
@@ -110,11 +113,11 @@ impl Indexes {
         let Some(changed) = self.changed(labels, held.commit, commit) else {
             return all_names(labels, commit, read);
         };
+        // A label that has become crowded stays so.
+        let changed: Vec<(LabelId, NodeId)> =
+            changed.into_iter().filter(|(label, _)| !held.crowded.contains(label)).collect();
         if changed.is_empty() {
             return Ok(Names { commit, ..held });
-        }
-        if changed.iter().any(|(label, _)| held.crowded.contains(label)) {
-            return all_names(labels, commit, read);
         }
         let old: HashSet<NodeId> = changed.iter().map(|(_, node)| *node).collect();
         let stays = |name: &&Name| !old.contains(&name.of.node);
@@ -122,8 +125,8 @@ impl Indexes {
         for (label, node) in changed {
             names.extend(read(label, Some(node))?.unwrap_or_default());
         }
-        // Whether a label has become crowded is seen when it is read as a whole.
-        match names.len() > NAMES_MAX && names.len() > held.names.len() {
+        // Which label has become crowded is seen when all are read as a whole.
+        match has_crowded(&names) {
             true => all_names(labels, commit, read),
             false => Ok(Names { commit, names: Arc::new(names), crowded: held.crowded }),
         }
@@ -154,9 +157,20 @@ impl Indexes {
     ) -> Result<Arc<TurnIndex>> {
         let commit = reader.last_commit()?;
         let read = || TurnIndex::read(reader, label, system).map(Arc::new);
-        // What is kept is of what is believed now.
-        if reader.has_changes() || system != SystemScope::Current {
-            return read();
+        match system {
+            _ if reader.has_changes() => return read(),
+            SystemScope::Current => {}
+            // What was believed then changes no more.
+            SystemScope::AsOf(time) if time <= commit => {
+                let kept = self.past_turns.lock().clone();
+                if let Some((_, _, index)) = kept.filter(|kept| (kept.0, kept.1) == (label, time)) {
+                    return Ok(index);
+                }
+                let index = read()?;
+                *self.past_turns.lock() = Some((label, time, Arc::clone(&index)));
+                return Ok(index);
+            }
+            SystemScope::AsOf(_) | SystemScope::All => return read(),
         }
         let statement = reader.catalog().label(SEMANTIC);
         let source = reader.catalog().relation(DERIVED_FROM);
@@ -216,6 +230,7 @@ impl Indexes {
     pub(crate) fn forget(&self) {
         self.names.lock().clear();
         self.turns.lock().clear();
+        *self.past_turns.lock() = None;
     }
 
     /// How many nodes of a label a state has. They are counted again where one may have come or gone.
@@ -251,6 +266,15 @@ impl Indexes {
     }
 }
 
+/// Whether a label has more nodes than are kept the names of.
+fn has_crowded(names: &[Name]) -> bool {
+    let mut counts: HashMap<&str, usize> = HashMap::new();
+    for name in names.iter().filter(|name| name.of.how == How::Key) {
+        *counts.entry(&name.of.label).or_default() += 1;
+    }
+    counts.into_values().any(|count| count > NAMES_MAX)
+}
+
 fn all_names(labels: &[LabelId], commit: Time, read: ReadNames<'_>) -> Result<Names> {
     let (mut names, mut crowded) = (Vec::new(), BTreeSet::new());
     for label in labels {
@@ -272,5 +296,27 @@ impl KeyTokenizer for KeyTokens {
 
     fn tokenize(&self, key: &str) -> std::result::Result<Vec<u32>, TokenizerError> {
         Ok(self.0.tokenize(key)?)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::retrieval::anchor::Match;
+
+    #[test]
+    fn a_label_is_crowded_by_its_own_nodes() {
+        let name = |label: &str, node: u64, how| {
+            let (label, key) = (label.to_owned(), node.to_string());
+            Name { name: key.clone(), of: Match { node: NodeId(node), label, key, how } }
+        };
+        let most = NAMES_MAX as u64;
+        let of = |label: &'static str| (0..most).map(move |node| (label, node));
+        let mut names: Vec<Name> =
+            of("A").chain(of("B")).map(|(label, node)| name(label, node, How::Key)).collect();
+        names.push(name("A", 0, How::Alias));
+        assert!(!has_crowded(&names));
+        names.push(name("A", most, How::Key));
+        assert!(has_crowded(&names));
     }
 }

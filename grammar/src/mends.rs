@@ -424,7 +424,10 @@ pub(crate) fn likely(text: &str, at: usize, expected: &[&str]) -> Option<String>
     let known = MENDS.iter().find(fits).map(|mend| mend.help);
     let statement = last_statement(before);
     let is_next = || {
-        if begins_with(after, "REMEMBER") && begins_with(statement, "MATCH") {
+        let is_asked = ["MATCH", "OPTIONAL", "UNWIND", "LET", "WITH", "SEARCH", "RECALL"];
+        if begins_with(after, "REMEMBER")
+            && is_asked.iter().any(|word| begins_with(statement, word))
+        {
             return Some(ALONE_REMEMBERED);
         }
         let begins = BEGINNINGS.iter().any(|word| begins_with(after, word));

@@ -314,7 +314,11 @@ impl Binder<'_> {
 
     fn call(&mut self, call: &ast::Call, span: Span, place: Place) -> Result<Expr> {
         let name = &call.function.text;
-        if name.eq_ignore_ascii_case("now") && call.arguments.is_empty() {
+        if name.eq_ignore_ascii_case("now") {
+            if call.star || call.distinct || !call.arguments.is_empty() {
+                let message = "now takes no arguments";
+                return Err(Diagnostic::at(span, message).help("now(): this instant").bind());
+            }
             return Ok(Expr::new(ExprKind::Now, span));
         }
         if let Some(function) = AggregateFunction::by_name(name) {

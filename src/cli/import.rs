@@ -7,7 +7,7 @@ use std::fs::File;
 use std::path::Path;
 
 use engraph::import::{self, CsvOptions, Progress, Report};
-use engraph::{Engraph, Options};
+use engraph::{Engraph, Family, FamilyStats, Options};
 
 use super::args::{Csv, Import, Kind};
 use super::output::Output;
@@ -24,6 +24,7 @@ pub(super) fn run(command: &Import, output: &mut Output) -> Result<()> {
     });
     found.map_err(|error| Failure::of_file(file, &error))?;
     let whole = matches!(command.kind, Kind::Jsonl { .. }) && import::is_export(file)?;
+    let is_new = !command.db.exists();
     let db = if whole { None } else { Some(open(&command.db, Options::new(), output)?) };
     let bar = bar();
     let progress: Progress<'_> = &mut |done, total| {
@@ -40,7 +41,33 @@ pub(super) fn run(command: &Import, output: &mut Output) -> Result<()> {
     };
     // Also after a failure, or its text would stand after the bar.
     bar.finish_and_clear();
-    show(&report?, file, output)
+    let has_stored = report.as_ref().is_ok_and(Report::has_stored);
+    if let Some(db) = db.filter(|_| is_new && !has_stored) {
+        leave_nothing(db, &command.db)?;
+    }
+    let report = report?;
+    show(&report, file, output)?;
+    let has_drawn = |(what, count): &(&str, u64)| *what == "facts drawn" && *count > 0;
+    if is_new && report.stored.iter().any(has_drawn) {
+        output.note(UNDEFINED);
+    }
+    Ok(())
+}
+
+/// What is not known of relations that a new database was told.
+const UNDEFINED: &str = "\
+note: nothing is defined of relations yet, so two homes may hold at one time; told before the first import,
+DEFINE RELATION lives_in CARDINALITY ONE lets a later one end the one before";
+
+/// Takes away a database that was made for an import of which nothing was stored.
+fn leave_nothing(db: Engraph, path: &Path) -> Result<()> {
+    let holds = [Family::Nodes, Family::Versions, Family::Buffer];
+    let holds = |one: &FamilyStats| one.keys > 0 && holds.contains(&one.family);
+    if db.stats()?.iter().any(holds) {
+        return Ok(());
+    }
+    drop(db);
+    std::fs::remove_dir_all(path).map_err(|error| Failure::of_file(path, &error))
 }
 
 fn call(db: &Engraph, kind: &Kind, progress: Progress<'_>) -> engraph::Result<Report> {

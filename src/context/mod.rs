@@ -11,7 +11,7 @@ pub(crate) mod run;
 mod sorted;
 mod whole;
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashSet};
 use std::sync::Arc;
 
 use engraph_grammar::ast::Span;
@@ -272,19 +272,27 @@ impl<'c> Context<'c> {
 
     /// What lines of evidence call a node: its key.
     pub(crate) fn called(&self, id: NodeId) -> Result<String> {
-        Ok(self.node(NodeRef { id, system: SystemScope::Current })?.key.clone())
+        Ok(self.node(self.seen_now(id))?.key.clone())
     }
 
-    /// A node as it is now.
+    /// A node as it is now, or was last.
     pub(crate) fn seen_now(&self, id: NodeId) -> NodeRef {
-        NodeRef { id, system: SystemScope::Current }
+        NodeRef { id, system: SystemScope::All }
     }
 
     /// A path as an evaluator sees it.
     pub(crate) fn path_text(&self, path: &Arc<PathRef>) -> Result<PathText> {
         let sentence = self.text(&Cell::Path(Arc::clone(path)))?;
+        let distinct: HashSet<NodeId> = path.nodes.iter().map(|node| node.id).collect();
+        let mut nodes: Vec<String> =
+            path.nodes.iter().map(|node| self.name(*node)).collect::<Result<_>>()?;
+        // A text of the root is no name by which a question calls it.
+        if let (Some(name), Some(root)) = (nodes.first_mut(), path.nodes.first()) {
+            name.clone_from(&self.node(*root)?.key);
+        }
         Ok(PathText {
-            nodes: path.nodes.iter().map(|node| self.name(*node)).collect::<Result<_>>()?,
+            nodes,
+            met_again: path.nodes.len() - distinct.len(),
             relations: path.facts.iter().map(|edge| self.relation_of(edge)).collect(),
             sentence: sentence.map_or_else(String::new, |text| text.to_string()),
             valid: path.facts.iter().map(|edge| edge.valid).collect(),

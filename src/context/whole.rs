@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 
-use engraph_storage::graph::{self, Edge, Properties, PropertyId, SystemScope};
+use engraph_storage::graph::{self, Edge, Properties, PropertyId};
 
 use super::Context;
 use super::held::Held;
@@ -79,8 +79,7 @@ impl Context<'_> {
         let sources: usize =
             version.belief.sources.iter().map(|text| size_of::<String>() + text.len()).sum();
         self.hold_more(held, size_of::<rows::Fact>() + sources)?;
-        let mut node =
-            |id| self.bare_node(NodeRef { id, system: SystemScope::Current }, &mut *held);
+        let mut node = |id| self.bare_node(self.seen_now(id), &mut *held);
         Ok(rows::Fact {
             id: edge.fact.0,
             head: node(edge.head)?,

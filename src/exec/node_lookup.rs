@@ -8,7 +8,7 @@ use engraph_storage::graph::{NodeId, NodeRecord, SystemScope};
 
 use crate::cell::{Cell, NodeRef, Row};
 use crate::context::Context;
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::exec::{CHUNK_ROWS, Chunk, Operator, Taken, eval, scope};
 use crate::plan::expr::{Expr, Slot};
 use crate::plan::scope::SystemTime;
@@ -131,15 +131,32 @@ impl NodeLookup {
             Some(labels) => labels.clone(),
             None => context.reader.catalog().labels().map(|(label, _)| label).collect(),
         };
+        // An alias that came later than the time asked for leads nowhere then.
+        let takes_alias = self.by == LookupBy::Key;
+        let answers = |id| {
+            let record = context.reader.node(id, system)?;
+            let named =
+                |record: &NodeRecord| record.key == key || takes_alias && has_alias(record, key);
+            Ok::<_, Error>(record.is_some_and(|record| named(&record)))
+        };
         for label in labels {
             context.work(1)?;
-            let Some(id) = context.reader.find_node(label, key)? else { continue };
-            // An alias that came later than the time asked for leads nowhere then.
-            let takes_alias = self.by == LookupBy::Key;
-            let answers =
-                |record: &NodeRecord| record.key == key || takes_alias && has_alias(record, key);
-            if context.reader.node(id, system)?.is_some_and(|record| answers(&record)) {
+            if let Some(id) = context.reader.find_node(label, key)?
+                && answers(id)?
+            {
                 found.push(id);
+                // A name leads to one node at a time.
+                if system != SystemScope::All {
+                    continue;
+                }
+            }
+            if system == SystemScope::Current {
+                continue;
+            }
+            for id in context.reader.former_nodes(label, key)? {
+                if !found.contains(&id) && answers(id)? {
+                    found.push(id);
+                }
             }
         }
         Ok(found)

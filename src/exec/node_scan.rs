@@ -4,7 +4,7 @@
 
 use std::ops::ControlFlow;
 
-use engraph_storage::graph::{LabelId, SystemScope};
+use engraph_storage::graph::{LabelId, NodeId, SystemScope};
 
 use crate::cell::{Cell, NodeRef, Row};
 use crate::context::Context;
@@ -72,14 +72,22 @@ impl Operator for NodeScan {
             let mut last = None;
             let asked = asking.rows();
             let after = place.after.as_deref();
-            context.reader.nodes_of_label(label, after, &mut |key, id| {
-                found.push(id);
+            let mut visit = |key: &str, ids: &[NodeId]| {
+                found.extend(ids);
                 if found.len() < asked {
                     return ControlFlow::Continue(());
                 }
                 last = Some(key.to_owned());
                 ControlFlow::Break(())
-            })?;
+            };
+            match place.system {
+                SystemScope::Current => {
+                    context
+                        .reader
+                        .nodes_of_label(label, after, &mut |key, id| visit(key, &[id]))?;
+                }
+                _ => context.reader.nodes_ever_of_label(label, after, &mut visit)?,
+            }
             context.work(found.len())?;
             if last.is_none() {
                 place.labels.pop();

@@ -54,6 +54,7 @@ pub(crate) enum Line {
     Rule(RuleLine),
     Definition(DefinitionLine),
     Node(NodeLine),
+    FormerName(FormerNameLine),
     Fact(Box<FactLine>),
     Embedding(EmbeddingLine),
     TokenCodes(TokenCodesLine),
@@ -85,6 +86,16 @@ pub(crate) struct NodeLine {
     created: Start,
     system_from: Start,
     system_to: End,
+}
+
+/// A name that a node had.
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct FormerNameLine {
+    node: u64,
+    label: String,
+    name: String,
+    is_alias: bool,
 }
 
 #[derive(Serialize, Deserialize)]
@@ -225,6 +236,10 @@ impl Names<'_> {
                 system_from: Start(record.system_from),
                 system_to: End(system_to.unwrap_or(Interval::MAX)),
             }),
+            Item::FormerName { label, node: NodeId(node), name, is_alias } => {
+                let label = self.label(label)?;
+                Line::FormerName(FormerNameLine { node, label, name, is_alias })
+            }
             Item::Version(fact, number, version) => {
                 Line::Fact(Box::new(self.fact(fact, number, version)?))
             }
@@ -329,6 +344,11 @@ impl Ids {
             system_from: line.system_from.0,
         };
         Ok(Item::Node(NodeId(line.id), record, past(line.system_to)))
+    }
+
+    pub(crate) fn former_name(&self, line: FormerNameLine) -> Result<Item> {
+        let FormerNameLine { node, label, name, is_alias } = line;
+        Ok(Item::FormerName { label: self.label(&label)?, node: NodeId(node), name, is_alias })
     }
 
     pub(crate) fn fact(&self, line: FactLine) -> Result<Item> {

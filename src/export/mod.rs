@@ -141,7 +141,7 @@ impl<'p> Way<'p> {
                 self.embeddings += 1;
                 self.nodes.saturating_add(self.facts).saturating_add(self.embeddings)
             }
-            Item::Rule(..) | Item::Definition(_) | Item::Node(..) => 0,
+            Item::Rule(..) | Item::Definition(_) | Item::Node(..) | Item::FormerName { .. } => 0,
             // Few, and last.
             Item::TokenCodes(..) | Item::Session(..) | Item::Buffered { .. } => 0,
         };

@@ -149,8 +149,7 @@ fn path(call: &Call<'_>) -> Result<PathText> {
 fn text(call: &Call<'_>, place: usize) -> Result<Arc<str>> {
     match call.arguments.get(place) {
         None => Ok(Arc::from("")),
-        // As paths name it.
-        Some(Cell::Node(node)) => Ok(Arc::from(call.context.name(*node)?)),
+        Some(Cell::Node(node)) => Ok(Arc::from(call.context.node(*node)?.key.as_str())),
         Some(_) => call.text(place).cloned(),
     }
 }

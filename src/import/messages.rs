@@ -18,7 +18,7 @@ use serde_json::{Map, Value as Json};
 
 use crate::database::Engraph;
 use crate::error::Result;
-use crate::graph_names::{UTC_OFFSET, is_machine};
+use crate::graph_names::{ROLE, UTC_OFFSET, is_assistant, is_machine};
 use crate::import::facts::key;
 use crate::import::rows::BYTE_ORDER_MARK;
 use crate::import::said_at::{NAMES, SECOND, take_time};
@@ -308,7 +308,12 @@ fn said(message: &Json, position: u64) -> std::result::Result<Option<Said>, Stri
     let content = fields.remove("content").filter(|content| !content.is_null());
     let content = content.or_else(|| fields.remove("text"));
     let Some((text, has_picture)) = text(content)? else { return Ok(None) };
-    let speaker = take(&mut fields, &["name", "speaker"])?.or(role);
+    let name = take(&mut fields, &["name", "speaker"])?;
+    // Of a machine that has a name it is kept that it is one.
+    if let Some(role) = role.as_ref().filter(|role| name.is_some() && is_assistant(role)) {
+        fields.insert(ROLE.to_owned(), Json::String(role.clone()));
+    }
+    let speaker = name.or(role);
     let speaker = speaker.ok_or_else(|| nobody("the message", &fields))?;
     let said_at = take_time(&mut fields)?;
     let id = take(&mut fields, &["id"])?.map(|id| key(&id)).transpose()?;

@@ -71,7 +71,10 @@ fn line(text: &str, file: &str, number: u64) -> std::result::Result<(String, Hea
             false => format!("the turn has neither `text` nor `content`, but {}", names(&fields)),
         }
     })?;
-    let speaker = take(&mut fields, &["speaker", "role", "name"])?;
+    let speaker = match take(&mut fields, &["speaker", "name"])? {
+        Some(speaker) => Some(speaker),
+        None => take(&mut fields, &["role"])?,
+    };
     let speaker = speaker.ok_or_else(|| nobody("the turn", &fields))?;
     let said_at = take_time(&mut fields)?;
     let stem = file.rsplit_once('.').map_or(file, |(stem, _)| stem);

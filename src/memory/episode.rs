@@ -22,8 +22,8 @@ use super::resolve::{Merge, REFERS_TO, Resolution};
 use super::split::{HEAD_AS, TAIL_AS};
 use super::validate::{Said, UNCERTAIN, is_borne_out};
 use crate::graph_names::{
-    ABOUT, CO_OCCURS, CONTAINS, DERIVED_FROM, EPISODE, HAS_EPISODE, MENTION, PERSON, SEMANTIC,
-    SESSION, TURN, YIELDS,
+    ABOUT, CO_OCCURS, CONTAINS, DERIVED_FROM, EPISODE, HAS_EPISODE, MENTION, PERSON, ROLE,
+    SEMANTIC, SESSION, TURN, YIELDS, is_assistant,
 };
 use crate::retrieval::words::has_name;
 use crate::write::{FactInput, Input, NodeInput, TurnInput};
@@ -71,7 +71,10 @@ impl Episode<'_> {
 
     /// What it says to be over.
     pub(crate) fn endings(&self) -> Vec<Ending> {
-        let endings = self.extraction.endings.iter().map(|ending| Ending {
+        let endings = self.extraction.endings.iter();
+        // What a machine says of somebody ends nothing.
+        let endings = endings.filter(|ending| !self.is_by_assistant(&ending.turns));
+        let endings = endings.map(|ending| Ending {
             head: self.entities.of(&ending.head).0.clone(),
             relation: ending.relation.clone(),
             tail: ending.tail.clone(),
@@ -94,6 +97,17 @@ impl Episode<'_> {
             format!("{turn}/{count}")
         };
         self.extraction.semantics.iter().map(key).collect()
+    }
+
+    /// Whether nobody but a machine that answers says it: it repeats, supposes and makes up.
+    fn is_by_assistant(&self, places: &[usize]) -> bool {
+        let by_assistant = |turn: &TurnInput| {
+            let role = turn.properties.get(ROLE);
+            is_assistant(&turn.speaker)
+                || matches!(role, Some(Value::String(role)) if is_assistant(role))
+        };
+        let mut turns = places.iter().filter_map(|place| self.turns.get(*place)).peekable();
+        turns.peek().is_some() && turns.all(by_assistant)
     }
 
     /// The keys of the turns at these places.
@@ -229,7 +243,7 @@ impl Episode<'_> {
             Some(said.get(*place)?.get_or_init(|| Said::of(turn)))
         };
         let told: Vec<&Said> = fact.turns.iter().filter_map(said_at).collect();
-        let confidence = match is_borne_out(fact, &told) {
+        let confidence = match is_borne_out(fact, &told) && !self.is_by_assistant(&fact.turns) {
             true => fact.confidence,
             false => fact.confidence.min(UNCERTAIN),
         };

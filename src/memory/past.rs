@@ -9,7 +9,7 @@ use engraph_storage::graph::{
 use engraph_storage::{Reader, Transaction};
 
 use super::extract::Entity;
-use super::present::LIKINGS;
+use super::present::{LIKINGS, MONTH, told_at};
 use super::validate::UNCERTAIN;
 use super::walk::edges;
 use crate::error::Result;
@@ -29,7 +29,7 @@ pub(crate) struct Ending {
 }
 
 /// Ends the one fact that holds then and is meant, if whoever said it is sure enough. Of two jobs nobody has
-/// said which was lost.
+/// said which was lost. What was told first after it is said to have ended, and soon after, ends when that is said.
 pub(super) fn end(transaction: &mut Transaction<'_>, ending: &Ending) -> Result<()> {
     let reader = transaction.reader();
     let head = reader.find(&ending.head.label, &ending.head.name)?;
@@ -37,8 +37,9 @@ pub(super) fn end(transaction: &mut Transaction<'_>, ending: &Ending) -> Result<
     let (Some(head), Some(relation)) = (head, relation) else { return Ok(()) };
     let said = ending.tail.as_ref().map(|name| name.to_lowercase());
     let mut meant = Vec::new();
+    let told = told_at(reader, &ending.sources)?;
     for edge in edges(reader, head, Side::Out, Some(&ending.relation))? {
-        let holds = edge.valid.from < ending.at && edge.valid.to > ending.at && !edge.uncertain;
+        let holds = end_of(&edge, ending.at, told).is_some() && !edge.uncertain;
         let is_named = match &said {
             Some(said) if holds => is_called(reader, edge.tail, said)?,
             _ => true,
@@ -48,11 +49,20 @@ pub(super) fn end(transaction: &mut Transaction<'_>, ending: &Ending) -> Result<
         }
     }
     let [edge] = meant.as_slice() else { return Ok(()) };
-    let is_sure = ending.confidence >= reader.catalog().rule(relation).threshold;
-    if is_sure && !is_claimed_later(reader, edge, ending.at)? {
-        transaction.close(edge.fact, ending.at, &ending.sources)?;
+    let Some(at) = end_of(edge, ending.at, told) else { return Ok(()) };
+    let threshold = reader.catalog().rule(relation).threshold;
+    if ending.confidence >= threshold && !is_claimed_later(reader, edge, (at, threshold))? {
+        transaction.close(edge.fact, at, &ending.sources)?;
     }
     Ok(())
+}
+
+/// When a fact that is held ends, of which it is said that it ended at an instant: then, or when that was told, if
+/// the fact was told first in the month after it. None if it does not hold then.
+fn end_of(edge: &Edge, at: Time, told: Option<Time>) -> Option<Time> {
+    let is_soon = edge.valid.from >= at && edge.valid.from.saturating_sub(at) <= MONTH;
+    let end = if is_soon { told? } else { at };
+    (edge.valid.from < end && edge.valid.to > end).then_some(end)
 }
 
 /// Whether a node has a name, in lower case.
@@ -82,16 +92,19 @@ pub(super) fn put(
     {
         return Ok(());
     }
+    let (is_changed, is_sure) =
+        (fact.intent == Some(Intent::Evolution), fact.confidence >= threshold);
+    if same.is_empty() && is_changed && is_sure && close_late(transaction, fact, threshold)? {
+        return Ok(());
+    }
     let mut told = fact.clone();
     match same.iter().max_by_key(|edge| edge.valid.from) {
+        // "Maybe I no longer use Vim" bears nothing out.
+        Some(_) if !is_sure => return Ok(()),
         Some(last) => {
             told.valid = Interval { from: last.valid.from, to: last.valid.to.min(fact.valid.to) };
-            let is_changed = fact.intent == Some(Intent::Evolution);
-            let is_sure = fact.confidence >= threshold;
-            if is_changed
-                && is_sure
-                && !is_claimed_later(transaction.reader(), last, fact.valid.to)?
-            {
+            let ended = (fact.valid.to, threshold);
+            if is_changed && !is_claimed_later(transaction.reader(), last, ended)? {
                 transaction.close(last.fact, fact.valid.to, &fact.sources)?;
             }
         }
@@ -107,6 +120,22 @@ pub(super) fn put(
         true => write::put(transaction, &Input::Fact(Box::new(told)), models),
         false => Ok(()),
     }
+}
+
+/// Ends what was told first in the month after it is said to have ended, when that is said. Whether there was any.
+fn close_late(transaction: &mut Transaction<'_>, fact: &FactInput, threshold: f64) -> Result<bool> {
+    let Some(told) = told_at(transaction.reader(), &fact.sources)? else { return Ok(false) };
+    let valid = Interval { to: told, ..fact.valid };
+    let (same, ..) = held(transaction.reader(), &FactInput { valid, ..fact.clone() })?;
+    let mut any = false;
+    for edge in &same {
+        let Some(at) = end_of(edge, fact.valid.to, Some(told)) else { continue };
+        if !is_claimed_later(transaction.reader(), edge, (at, threshold))? {
+            transaction.close(edge.fact, at, &fact.sources)?;
+            any = true;
+        }
+    }
+    Ok(any)
 }
 
 /// Ends at an instant what is held of the same two nodes in other relations, if the fact is sure enough for
@@ -129,11 +158,15 @@ pub(super) fn close_of(
     Ok(any)
 }
 
-/// Whether somebody has told that it holds later than it is said to have ended.
-fn is_claimed_later(reader: Reader<'_>, held: &Edge, ended: Time) -> Result<bool> {
+/// Whether somebody has told, and surely enough, that it holds later than it is said to have ended.
+fn is_claimed_later(
+    reader: Reader<'_>,
+    held: &Edge,
+    (ended, threshold): (Time, f64),
+) -> Result<bool> {
     let belief = reader.version(held.fact, held.version)?.belief;
     Ok(belief.evidence.iter().any(|part| match part {
-        Evidence::Claim(claim) => claim.valid.from > ended,
+        Evidence::Claim(claim) => claim.valid.from > ended && claim.confidence >= threshold,
         Evidence::Confirmed(_) | Evidence::Doubted(_) | Evidence::Denied(_) => false,
     }))
 }

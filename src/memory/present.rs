@@ -17,7 +17,7 @@ use crate::time::DAY;
 use crate::write::{self, FactInput, Input};
 
 /// The longest month, in microseconds: a date of one may begin so long before what it means.
-const MONTH: Time = 31 * DAY;
+pub(super) const MONTH: Time = 31 * DAY;
 
 /// Relations of what somebody likes.
 pub(super) const LIKINGS: &[&str] = &["likes", "loves", "prefers"];
@@ -60,17 +60,17 @@ fn begin(reader: Reader<'_>, fact: &FactInput, others: &[Edge]) -> Result<Time> 
     if !others.iter().any(|edge| edge.valid.from >= from) {
         return Ok(from);
     }
-    let Some(told) = told_at(reader, fact)? else { return Ok(from) };
+    let Some(told) = told_at(reader, &fact.sources)? else { return Ok(from) };
     let latest = from.saturating_add(MONTH).min(told);
     let is_between = |edge: &Edge| edge.valid.from >= from && edge.valid.from < latest;
     Ok(if others.iter().any(is_between) { told } else { from })
 }
 
-/// When the last of its turns was said.
-fn told_at(reader: Reader<'_>, fact: &FactInput) -> Result<Option<Time>> {
+/// When the last of these turns was said.
+pub(super) fn told_at(reader: Reader<'_>, turns: &[String]) -> Result<Option<Time>> {
     let mut last = None;
     let at = reader.catalog().property("at");
-    for turn in draw::nodes(reader, TURN, &fact.sources)? {
+    for turn in draw::nodes(reader, TURN, turns)? {
         let Some(record) = reader.node(turn, SystemScope::Current)? else { continue };
         if let Some(Value::Timestamp(time)) = at.and_then(|at| record.properties.get(&at)) {
             last = last.max(Some(*time));

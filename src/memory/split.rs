@@ -1,19 +1,21 @@
-//! `SPLIT`: a name does not mean the entity that it was taken for. What was told of that entity
-//! under the name is told of an entity of its own, and the two are not merged again.
+//! `SPLIT`: a name does not mean the entity that it was taken for, or is an alias of. What was told of that entity
+//! under the name is told of an entity of its own, and the two are not merged again. And the other way round, for
+//! `ALIAS`: what was told of an entity is told of another one, of which it becomes a name (`join`).
 //!
 //! Nothing is lost: what is no longer believed goes to history, and what was confirmed or doubted of a fact
 //! is so of what stays of it, or of what is moved if nothing stays.
 
-use std::borrow::Cow;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
-use engraph_storage::graph::{Belief, Claim, Edge, Evidence, NodeId, Side, SystemScope, Value};
+use engraph_storage::graph::{
+    Belief, Claim, Edge, Evidence, FactId, LabelId, NodeId, Side, SystemScope, Value, VersionRecord,
+};
 use engraph_storage::{CONCEPT, Reader, StorageError, Transaction};
 
 use super::resolve::REFERS_TO;
 use super::walk::edges;
 use crate::error::Result;
-use crate::graph_names::MENTION;
+use crate::graph_names::{MENTION, named};
 use crate::models::Models;
 use crate::write::{self, NodeInput};
 
@@ -38,7 +40,8 @@ pub(crate) fn split(
     };
     let label = transaction.reader().catalog().label_name(record.label).to_owned();
     let merges = merges(transaction.reader(), name, entity)?;
-    if merges.is_empty() {
+    let was_alias = transaction.drop_alias(entity, name)?;
+    if merges.is_empty() && !was_alias {
         let message = format!(
             "'{name}' was not taken for the {label} '{}'; MATCH (m:{MENTION})-[f:{REFERS_TO}]->(e) \
              shows what was",
@@ -50,15 +53,14 @@ pub(crate) fn split(
         transaction.retract(merge.fact)?;
     }
     let mut node = NodeInput::new(&label, name);
+    if was_alias {
+        node.properties = properties_before(transaction.reader(), record.label, name)?;
+    }
     if label == CONCEPT {
         // A concept is found by its meaning too.
         node.properties.insert("text".to_owned(), Value::String(name.to_owned()));
     }
     let own = write::put_node(transaction, &node, models)?;
-    if own == entity {
-        let message = format!("'{name}' is an alias of the {label} '{}' by now", record.key);
-        return Err(StorageError::Invalid(message).into());
-    }
     let mut moved = 0;
     for side in [Side::Out, Side::In] {
         for edge in edges(transaction.reader(), entity, side, None)? {
@@ -66,6 +68,110 @@ pub(crate) fn split(
         }
     }
     Ok(moved)
+}
+
+/// What an entity said of itself before it was made one with another; nothing if it never was one.
+fn properties_before(
+    reader: Reader<'_>,
+    label: LabelId,
+    name: &str,
+) -> Result<BTreeMap<String, Value>> {
+    let mut last = None;
+    for node in reader.former_nodes(label, name)? {
+        if reader.node(node, SystemScope::Current)?.is_none() {
+            last = reader.node(node, SystemScope::All)?.or(last);
+        }
+    }
+    Ok(last.map(|record| named(&record, reader)).unwrap_or_default())
+}
+
+/// Makes an entity a name of another one, of which is told what was told of it. Gives how many facts that is.
+///
+/// # Errors
+///
+/// [`StorageError::Invalid`] if they are not two entities of one label.
+pub(crate) fn join(
+    transaction: &mut Transaction<'_>,
+    entity: NodeId,
+    into: NodeId,
+    models: &Models,
+) -> Result<u64> {
+    let reader = transaction.reader();
+    let (Some(one), Some(other)) =
+        (reader.node(entity, SystemScope::Current)?, reader.node(into, SystemScope::Current)?)
+    else {
+        return Err(StorageError::Invalid("there is no such node".to_owned()).into());
+    };
+    let label = reader.catalog().label_name(one.label).to_owned();
+    let mut facts = BTreeMap::new();
+    for side in [Side::Out, Side::In] {
+        let found = edges(reader, entity, side, None)?;
+        facts.extend(found.into_iter().map(|edge| (edge.fact, edge.version)));
+    }
+    let mut properties = named(&one, reader);
+    properties.retain(|name, _| named(&other, reader).get(name).is_none());
+    for (fact, version) in &facts {
+        let version = transaction.reader().version(*fact, *version)?;
+        move_fact(transaction, *fact, &version, (entity, into, &one.key))?;
+    }
+    transaction.end_node(entity, into)?;
+    let mut node = NodeInput::new(&label, &other.key);
+    node.properties = properties;
+    write::put_node(transaction, &node, models)?;
+    Ok(facts.len() as u64)
+}
+
+/// Tells a fact of another node than one of its ends, with the name of that end.
+fn move_fact(
+    transaction: &mut Transaction<'_>,
+    fact: FactId,
+    version: &VersionRecord,
+    (from, to, name): (NodeId, NodeId, &str),
+) -> Result<()> {
+    let (head, tail) = (version.head, version.belief.tail);
+    let mut called = Vec::new();
+    for (end, property) in [(head, HEAD_AS), (tail, TAIL_AS)] {
+        if end == from {
+            called.push(transaction.property(property)?);
+        }
+    }
+    let [head, tail] = [head, tail].map(|end| if end == from { to } else { end });
+    let claims: Vec<Claim> = held_claims(&version.belief).collect();
+    transaction.retract(fact)?;
+    let mut told = BTreeSet::new();
+    for mut claim in claims {
+        for property in &called {
+            claim.properties.entry(*property).or_insert_with(|| Value::String(name.to_owned()));
+        }
+        told.insert(transaction.assert_fact(head, version.relation, &claimed(tail, claim))?.fact);
+    }
+    confirm_again(transaction, &version.belief, &told)
+}
+
+/// The claims of a belief as far as they hold: of what was denied since, nothing is told anew.
+fn held_claims(belief: &Belief) -> impl Iterator<Item = Claim> {
+    belief.claims().filter_map(|claim| {
+        let valid = claim.valid.common(&belief.valid)?;
+        Some(Claim { valid, ..claim.into_owned() })
+    })
+}
+
+/// Facts are confirmed and doubted as a belief was.
+fn confirm_again(
+    transaction: &mut Transaction<'_>,
+    belief: &Belief,
+    facts: &BTreeSet<FactId>,
+) -> Result<()> {
+    for fact in facts {
+        for part in &belief.evidence {
+            match part {
+                Evidence::Claim(_) | Evidence::Denied(_) => {}
+                Evidence::Confirmed(by) => drop(transaction.confirm(*fact, *by)?),
+                Evidence::Doubted(by) => drop(transaction.doubt(*fact, *by)?),
+            }
+        }
+    }
+    Ok(())
 }
 
 /// The believed facts that say that a name means an entity.
@@ -93,13 +199,8 @@ fn move_claims(
     let Some(property) = reader.catalog().property(property) else { return Ok(false) };
     let version = reader.version(edge.fact, edge.version)?;
     let is_named = |claim: &Claim| matches!(claim.properties.get(&property), Some(Value::String(said)) if said == name);
-    // Of what was denied since, nothing is told anew.
-    let held = |claim: Cow<'_, Claim>| {
-        let valid = claim.valid.common(&version.belief.valid)?;
-        Some(Claim { valid, ..claim.into_owned() })
-    };
     let (named, others): (Vec<Claim>, Vec<Claim>) =
-        version.belief.claims().filter_map(held).partition(is_named);
+        held_claims(&version.belief).partition(is_named);
     if named.is_empty() {
         return Ok(false);
     }
@@ -115,15 +216,8 @@ fn move_claims(
         let (head, tail) = if side == Side::Out { (own, edge.tail) } else { (edge.head, own) };
         moved.insert(transaction.assert_fact(head, edge.relation, &claimed(tail, claim))?.fact);
     }
-    for fact in if stays.is_empty() { moved } else { stays } {
-        for part in &version.belief.evidence {
-            match part {
-                Evidence::Claim(_) | Evidence::Denied(_) => {}
-                Evidence::Confirmed(by) => drop(transaction.confirm(fact, *by)?),
-                Evidence::Doubted(by) => drop(transaction.doubt(fact, *by)?),
-            }
-        }
-    }
+    let facts = if stays.is_empty() { moved } else { stays };
+    confirm_again(transaction, &version.belief, &facts)?;
     Ok(true)
 }
 

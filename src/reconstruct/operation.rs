@@ -271,6 +271,9 @@ pub(crate) trait Tools {
     /// The instant of the state.
     fn now(&self) -> Time;
 
+    /// An error once the time is up: asked before a policy is, which may take long.
+    fn in_time(&self) -> crate::error::Result<()>;
+
     /// Runs an operation; `semantics` says whether statements are told.
     fn run(&self, operation: &Operation, semantics: bool) -> crate::error::Result<Answer>;
 }

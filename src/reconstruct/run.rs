@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::by_score::DEFAULT;
 use super::operation::{Finding, Kind, Mechanism, Operation, Tools};
 use super::policy::{Policy, Selection};
-use super::score::{Scale, is_timely, mass, rank, relevance};
+use super::score::{Scale, asks_for_time, mass, rank, relevance, says_time};
 use super::state::{Call, Ended, Evidence, Reconstruction, Step, Through};
 use crate::error::Result;
 
@@ -68,9 +68,12 @@ impl Reconstruction {
     }
 
     fn step_now(&mut self, tools: &dyn Tools, policy: &dyn Policy) -> Result<()> {
+        tools.in_time()?;
         let mut step = Step { policy: policy.id().to_owned(), ..Step::default() };
         let mut selection = self.selected(policy, &mut step);
-        if selection.operations.is_empty() && !step.errors.is_empty() {
+        // A small model says too soon that it has enough: nothing is enough of nothing.
+        let goes_on = !step.errors.is_empty() || self.evidence.is_empty();
+        if selection.operations.is_empty() && goes_on {
             selection = self.selected(&DEFAULT, &mut step);
         }
         if selection.operations.is_empty() {
@@ -83,8 +86,13 @@ impl Reconstruction {
             let selection = self.selected(&DEFAULT, &mut step);
             outcomes.extend(self.traverse(tools, &selection.operations, &mut step)?);
         }
+        tools.in_time()?;
         self.settle(&outcomes, policy, step);
-        if self.is_done() {
+        if self.is_done() || self.evidence.is_empty() {
+            return Ok(());
+        }
+        // Whoever goes on is told that the time is up.
+        if tools.in_time().is_err() {
             return Ok(());
         }
         match policy.is_sufficient(self) {
@@ -172,6 +180,7 @@ impl Reconstruction {
             DEFAULT.route(self, &findings)
         });
         let routed = routed.unwrap_or_default();
+        let asks_for_time = asks_for_time(self);
         for (place, _) in &routed {
             let (Some(found), Some((name, weight))) = (findings.get(*place), origins.get(*place))
             else {
@@ -180,7 +189,7 @@ impl Reconstruction {
             if found.kind == Kind::Person {
                 self.persons.insert(found.key.clone());
             }
-            if found.kind == Kind::Turn && self.keep(found, name, *weight) {
+            if found.kind == Kind::Turn && self.keep(found, (name, *weight), asks_for_time) {
                 step.kept.push(found.key.clone());
             }
         }
@@ -236,7 +245,7 @@ impl Reconstruction {
     }
 
     /// Takes a turn as evidence; says whether it is new.
-    fn keep(&mut self, found: &Finding, action: &str, share: f64) -> bool {
+    fn keep(&mut self, found: &Finding, (action, share): (&str, f64), asks_for_time: bool) -> bool {
         let share = if share.is_finite() { share.clamp(0.0, 1.0) } else { 0.0 };
         // What several cues or several turns lead to is the better for each.
         let sums = matches!(action, "events_of_tag" | "events_of_cue" | "context_of_events");
@@ -256,7 +265,7 @@ impl Reconstruction {
             speaker: found.speaker.clone(),
             meaning: found.meaning,
             words: found.words,
-            timely: is_timely(self, &found.text),
+            timely: asks_for_time && says_time(self, &found.text),
             step: self.steps.len() + 1,
             action: action.to_owned(),
             shares: [(action.to_owned(), share)].into(),

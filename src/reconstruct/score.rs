@@ -78,10 +78,15 @@ pub(super) fn rank(state: &mut Reconstruction) {
     }
 }
 
-/// Whether a turn says a time, if the question asks for one.
-pub(super) fn is_timely(state: &Reconstruction, text: &str) -> bool {
-    let Some(now) = state.now.filter(|_| state.uses(Mechanism::Time)) else { return false };
-    boost::asks_for_time(&state.question, now) && boost::says_time(text, now)
+/// Whether the question asks for a time, and that counts.
+pub(super) fn asks_for_time(state: &Reconstruction) -> bool {
+    let now = state.now.filter(|_| state.uses(Mechanism::Time));
+    now.is_some_and(|now| boost::asks_for_time(&state.question, now))
+}
+
+/// Whether a turn says a time.
+pub(super) fn says_time(state: &Reconstruction, text: &str) -> bool {
+    state.now.is_some_and(|now| boost::says_time(text, now))
 }
 
 /// What the best turns amount to together.

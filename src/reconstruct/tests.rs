@@ -117,6 +117,34 @@ fn a_time_is_asked_of_the_turns_that_count() {
     assert_eq!(keys, ["short:300", "short:301", "short:302"]);
 }
 
+/// Who has said it may be one of very many.
+#[test]
+fn a_time_alone_is_asked_of_the_turns_that_count() {
+    let (_folder, db) = memory();
+    let asked = r#"{"operation":"events_by_time","from":"2025-05-01","to":"2025-06-01"}"#;
+    let operation: Operation = serde_json::from_str(asked).unwrap();
+    let found = |state: &mut Reconstruction| -> Vec<String> {
+        let found = state.apply(&db, &[operation.clone()]).unwrap().remove(0).found.unwrap();
+        found.into_iter().map(|one| one.key).collect()
+    };
+    let begun = || Reconstruction::begin(ASKED, Budget::default());
+    let all = found(&mut begun());
+    assert_eq!(all, ["t5", "t6", "t7", "t8", "t9"]);
+    assert_eq!(found(&mut begun().within(["s2"])), all);
+    assert!(found(&mut begun().within(["s1"])).is_empty());
+    // With an index of sessions those turns alone are looked at.
+    db.execute("DEFINE INDEX sessions FOR (t:Turn) ON (t.session)", ()).unwrap();
+    let scoped = "PROFILE JSON RECONSTRUCT h FOR 'What was said in May 2025?' WHERE h.session = 's2' RETURN h.key";
+    let profile = db.query(scoped, ()).unwrap().rows[0][0].to_string();
+    assert!(profile.contains("Reconstruct"), "{profile}");
+    let query = "RECONSTRUCT h FOR 'What was said in May 2025?' WHERE h.session = 's2'
+                 RETURN h.key, h.action ORDER BY h.key";
+    let rows = db.query(query, ()).unwrap().to_json();
+    for key in &all {
+        assert!(rows.contains(&format!(r#""h.key":"{key}""#)), "{rows}");
+    }
+}
+
 #[test]
 fn nothing_is_asked_behind_the_end() {
     let (_folder, db) = memory();
@@ -462,6 +490,43 @@ fn a_policy_of_the_callers_goes_by_its_name() {
     assert!(plain.contains("\"model_calls\":0"), "{plain}");
     let error = db.query("RECONSTRUCT h FOR 'bread' MODEL yours RETURN h", ()).unwrap_err();
     assert!(error.to_string().contains("no policy named 'yours'"), "{error}");
+}
+
+/// Looks for a cue alone, and has enough of that.
+struct Hasty;
+
+impl Policy for Hasty {
+    fn id(&self) -> &str {
+        "hasty"
+    }
+
+    fn select(&self, state: &Reconstruction) -> Result<Selection, NeuralError> {
+        let cue = Operation::SearchCues { text: "bread".to_owned() };
+        let operations = if state.turn() == 0 { vec![cue] } else { Vec::new() };
+        Ok(Selection { operations, refused: Vec::new() })
+    }
+
+    fn route(
+        &self,
+        _: &Reconstruction,
+        findings: &[Finding],
+    ) -> Result<Vec<(usize, f64)>, NeuralError> {
+        Ok((0..findings.len()).map(|place| (place, 1.0)).collect())
+    }
+
+    fn is_sufficient(&self, _: &Reconstruction) -> Result<bool, NeuralError> {
+        Ok(true)
+    }
+}
+
+#[test]
+fn nothing_is_enough_of_nothing() {
+    let (_folder, db) = memory();
+    let mut state = Reconstruction::begin(ASKED, Budget::default());
+    state.run(&db, &Hasty).unwrap();
+    assert!(!state.evidence().is_empty());
+    assert_eq!(state.ended(), Some(Ended::Sufficient));
+    assert_eq!(state.turn(), 2);
 }
 
 #[test]

@@ -24,8 +24,11 @@ use crate::text;
 /// A path as an evaluator sees it.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct PathText {
-    /// The names of its nodes, from the root on; one more than there are relations.
+    /// The names of its nodes, from the root on; one more than there are relations. The root is called by its key,
+    /// others by their text if they have one.
     pub nodes: Vec<String>,
+    /// How many of its nodes it has met before.
+    pub met_again: usize,
     /// The names of its relations, in order.
     pub relations: Vec<String>,
     /// The whole path as text.
@@ -235,9 +238,8 @@ where
                 let meaning = COHERENCE.at(cosine(before.as_deref(), after.as_deref()));
                 meaning * if touch(path, at) { 1.0 } else { JUMP }
             });
-            let distinct: HashSet<&String> = path.nodes.iter().collect();
-            let again = path.nodes.len() - distinct.len();
-            weakest.fold(1.0, f32::min) * JUMP.powi(i32::try_from(again).unwrap_or(i32::MAX))
+            let again = i32::try_from(path.met_again).unwrap_or(i32::MAX);
+            weakest.fold(1.0, f32::min) * JUMP.powi(again)
         };
         Ok(paths.iter().zip(&steps).map(one).collect())
     }
@@ -277,7 +279,7 @@ where
             let near = |step| cosine(vectors.of(&asked), vectors.step(step).as_deref());
             let meant = steps.iter().map(|step| RELEVANCE.at(near(step))).fold(0.0, f32::max);
             let covered = wanted.covered(path).unwrap_or(meant);
-            let typed = wanted.typed(root, path).map_or(meant, |typed| f32::from(u8::from(typed)));
+            let typed = wanted.typed(path).map_or(meant, |typed| f32::from(u8::from(typed)));
             COVERED * covered + TYPED * typed + MEANT * meant
         };
         Ok(paths.iter().zip(&steps).map(one).collect())
@@ -359,8 +361,9 @@ impl Wanted {
     }
 
     /// Whether the path holds an answer of the kind that is wanted; none if any kind is.
-    fn typed(&self, root: &str, path: &PathText) -> Option<bool> {
-        let others = || path.nodes.iter().filter(|node| node.as_str() != root);
+    fn typed(&self, path: &PathText) -> Option<bool> {
+        let root = path.nodes.first();
+        let others = || path.nodes.iter().filter(move |node| Some(*node) != root);
         let any_word = |names: &[String], known: &[&str]| {
             let spoken = |name: &String| words(&name.replace('_', " "));
             names.iter().flat_map(spoken).any(|word| known.contains(&word.lower.as_str()))
@@ -382,24 +385,26 @@ impl Wanted {
 /// The kind of answer that the first question word asks for.
 fn answer_type(question: &str) -> Option<AnswerType> {
     let words = words(question);
-    words.iter().enumerate().find_map(|(at, word)| {
-        let next = words.get(at + 1).map_or("", |word| word.lower.as_str());
-        match (word.lower.as_str(), next) {
-            ("who" | "whom" | "whose", _) => Some(AnswerType::Person),
-            ("when", _)
-            | ("how", "long" | "soon")
-            | ("what" | "which", "time" | "date" | "day" | "month" | "year") => {
-                Some(AnswerType::Time)
-            }
-            ("where", _) | ("what" | "which", "city" | "country" | "place" | "town") => {
-                Some(AnswerType::Place)
-            }
-            ("how", "many" | "much" | "old" | "often") => Some(AnswerType::Number),
-            ("why", _) | ("how", "come") => Some(AnswerType::Cause),
-            _ => None,
+    let asks = |word: &Word| QUESTION_WORDS.contains(&word.lower.as_str());
+    let at = words.iter().position(asks)?;
+    let next = words.get(at + 1).map_or("", |word| word.lower.as_str());
+    match (words[at].lower.as_str(), next) {
+        ("who" | "whom" | "whose", _) => Some(AnswerType::Person),
+        ("when", _)
+        | ("how", "long" | "soon")
+        | ("what" | "which", "time" | "date" | "day" | "month" | "year") => Some(AnswerType::Time),
+        ("where", _) | ("what" | "which", "city" | "country" | "place" | "town") => {
+            Some(AnswerType::Place)
         }
-    })
+        ("how", "many" | "much" | "old" | "often") => Some(AnswerType::Number),
+        ("why", _) | ("how", "come") => Some(AnswerType::Cause),
+        _ => None,
+    }
 }
+
+/// Behind the first of them any other one joins clauses: "what does she like when she is tired?".
+const QUESTION_WORDS: &[&str] =
+    &["who", "whom", "whose", "when", "where", "why", "how", "what", "which"];
 
 const PLACE_WORDS: &[&str] = &[
     "in",

@@ -12,6 +12,7 @@ use engraph_storage::graph::{Interval, Time};
 
 use super::named::{Named, named};
 use crate::retrieval::words::{Word, possessive, words};
+use crate::text::is_blank;
 use crate::time::{self, month};
 
 /// A question, taken apart.
@@ -84,7 +85,9 @@ impl Asked {
         let others: Vec<Word> = all.iter().filter(|word| !is_name(word)).cloned().collect();
         let mut asked =
             Self { day: Day::of(question, &others), about: about.len(), ..Self::default() };
-        asked.text = without(question, about.into_iter().flat_map(|one| &one.ranges));
+        let text = without(question, about.into_iter().flat_map(|one| &one.ranges));
+        // Whoever asks for a name alone asks for that.
+        asked.text = if is_blank(&text) { question.to_owned() } else { text };
         asked.named = named;
         let says = |word: &str| all.iter().any(|other| other.lower == word);
         let follows = |a: &str, b: &[&str]| {
@@ -137,13 +140,17 @@ impl Day {
             let before = at.checked_sub(1).and_then(|at| all.get(at));
             let is_behind =
                 |words: &[&str]| before.is_some_and(|before| words.contains(&&*before.lower));
-            let named = number(before).or_else(|| number(all.get(at + 1)));
+            // "the 8th of May"
+            let numbered = at.checked_sub(2).filter(|_| is_behind(&["of"]));
+            let numbered = number(numbered.and_then(|at| all.get(at)));
+            let named = numbered.or_else(|| number(before)).or_else(|| number(all.get(at + 1)));
             let is_dated = named.is_some()
                 || all.get(at + 1).is_some_and(is_year)
                 || is_behind(&["last", "next", "this"]);
             let is_verb = matches!(&*word.lower, "may" | "march");
             let is_month = word.is_capital && !word.is_first
                 || is_behind(&["during", "in", "on", "since", "until"])
+                || numbered.is_some()
                 || is_dated && !is_verb;
             if let Some(month) = month(&word.lower).filter(|_| is_month) {
                 day.month = Some(month);
@@ -317,6 +324,7 @@ mod tests {
         let found = asked("What did Otto tell Nora about Nora's bread?");
         assert_eq!(found.text, "What did tell about bread?");
         assert_eq!(found.named.iter().map(|one| one.may[0]).collect::<Vec<_>>(), [1, 0]);
+        assert_eq!(asked("Otto?").text, "Otto?", "a name alone is what is asked for");
         let none = asked("What did the otto cycle do?");
         assert_eq!((none.text.as_str(), none.named.len()), ("What did the otto cycle do?", 0));
     }
@@ -354,6 +362,9 @@ mod tests {
         assert_eq!(asked("What did she do on 2022-05-25?").day.fits(at("2022-05-25")), 1.5);
         assert_eq!(asked("What did she do on 2022-05-25?").day.fits(at("2023-05-25")), -1.0);
         assert_eq!(asked("what did she buy on 3 june").day, asked("What on 3 June?").day);
+        for same in ["What on the 24th of May?", "what did she do the 24th of may?"] {
+            assert_eq!(asked(same).day, asked("What on 24 May?").day, "{same}");
+        }
         for verb in [
             "What do you think this may mean?",
             "Which of the 3 may be allergic?",

@@ -12,7 +12,7 @@ mod told;
 use engraph_grammar::ast::{self, Span, StatementKind};
 use engraph_storage::graph::{
     Cardinality, ConfidencePolicy, Intent, NodeId, RecipeDefinition, RelationId, RelationRule,
-    RuleDefinition, ScorerDefinition,
+    RuleDefinition, ScorerDefinition, SystemScope,
 };
 
 use engraph_storage::{Reader, StorageError, Transaction};
@@ -23,7 +23,7 @@ use crate::bind::{self, Binder, intent};
 use crate::context::Context;
 use crate::error::{Diagnostic, Result};
 use crate::graph_names::{cardinality, is_entity};
-use crate::memory::split::split;
+use crate::memory::split::{join, split};
 use crate::neural::Scorer;
 use crate::plan::BoundQuery;
 use crate::plan::scope::Times;
@@ -173,17 +173,17 @@ impl Write {
                     .reader()
                     .find(label, key)?
                     .ok_or_else(|| no_node(label, key, *span).help(help).execute())?;
-                if transaction.reader().find(label, alias)?.is_some_and(|other| other != node) {
-                    let message = format!("'{alias}' is a {label} of its own already");
-                    return Err(Diagnostic::at(*span, message)
-                        .help(format!(
-                            "entities are not made one: FORGET that {label}, and tell of this one \
-                             what was told of it"
-                        ))
-                        .execute());
-                }
-                let is_new = transaction.put_alias(node, alias)?;
-                Ok(done("alias", alias, if is_new { "aliased" } else { "held already" }))
+                let other = transaction.reader().find(label, alias)?.filter(|other| *other != node);
+                let outcome = match other {
+                    Some(other) => {
+                        check_joins(transaction.reader(), (label, alias), (other, *span))?;
+                        let moved = join(transaction, other, node, surroundings.models)?;
+                        format!("joined, {moved} facts moved")
+                    }
+                    None if transaction.put_alias(node, alias)? => "aliased".to_owned(),
+                    None => "held already".to_owned(),
+                };
+                Ok(done("alias", alias, &outcome))
             }
             Self::Split { name, label, key, span } => {
                 let node = transaction
@@ -231,6 +231,27 @@ impl Write {
 fn done(what: &str, name: &str, outcome: &str) -> Rows {
     let text = |text: &str| Value::String(text.to_owned());
     Rows::single(&[what, "outcome"], vec![text(name), text(outcome)])
+}
+
+/// That a node of that name can be made one with another of its label.
+fn check_joins(
+    reader: Reader<'_>,
+    (label, name): (&str, &str),
+    (node, span): (NodeId, Span),
+) -> Result<()> {
+    let record = reader.node(node, SystemScope::Current)?;
+    if let Some(record) = record.filter(|record| record.key != name) {
+        let key = &record.key;
+        return Err(Diagnostic::at(span, format!("'{name}' is an alias of the {label} '{key}'"))
+            .help(format!("SPLIT '{name}' FROM (:{label} '{key}') takes it from there"))
+            .execute());
+    }
+    if !is_entity(label) {
+        return Err(Diagnostic::at(span, format!("'{name}' is a {label} of its own already"))
+            .help("only what is in the world, like a Person, is made one with another")
+            .execute());
+    }
+    Ok(())
 }
 
 fn no_node(label: &str, key: &str, span: Span) -> Diagnostic {

@@ -40,18 +40,19 @@ impl Binder<'_> {
         })))
     }
 
-    /// A new relation whose name is nearly that of an old one is probably not meant.
+    /// A new relation whose name is nearly that of an old one is probably not meant. Of a few letters any is near
+    /// another.
     pub(super) fn warn_if_misspelled(&mut self, relation: &ast::Name) {
         let catalog = self.reader().catalog();
-        if catalog.relation(&relation.text).is_none() {
+        if catalog.relation(&relation.text).is_none() && is_long(relation) {
             self.warn_if_near("relation", relation, closest(&relation.text, catalog.relations()));
         }
     }
 
-    /// A new label as well. Of a few letters any is near another.
+    /// A new label as well.
     pub(super) fn warn_if_label_misspelled(&mut self, label: &ast::Name) {
         let catalog = self.reader().catalog();
-        if catalog.label(&label.text).is_none() && label.text.chars().count() > 3 {
+        if catalog.label(&label.text).is_none() && is_long(label) {
             let known = catalog.labels().map(|(_, name)| name);
             self.warn_if_near("label", label, closest(&label.text, known));
         }
@@ -269,6 +270,11 @@ impl Binder<'_> {
     pub(crate) fn session(&mut self, session: &ast::Expr) -> Result<String> {
         self.text(session, "a session")
     }
+}
+
+/// Whether a name has more than a few letters.
+fn is_long(name: &ast::Name) -> bool {
+    name.text.chars().count() > 3
 }
 
 /// Where a `REMEMBER` says something that only a fact can have.

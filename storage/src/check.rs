@@ -226,6 +226,14 @@ impl<'c> Check<'c> {
         })
     }
 
+    /// The record of a node as it is, or was when it ended; none if there never was one.
+    fn node_ever(&self, node: NodeId) -> Result<Option<NodeRecord>> {
+        match self.node_now(node)? {
+            Some(record) => Ok(Some(record)),
+            None => self.reader.last_past(node),
+        }
+    }
+
     /// The node with its record now; none if it does not exist.
     fn node_now(&self, node: NodeId) -> Result<Option<NodeRecord>> {
         let key = key::node(node);

@@ -20,6 +20,7 @@ use crate::identity::Identity;
 use crate::key;
 use crate::lock::{LOCK_FILE, WriterLock};
 use crate::log_scan::{self, Commit};
+use crate::names::each_former;
 use crate::overlay::Overlay;
 use crate::reader::{ALIAS, KEY, MODEL, Reader};
 use crate::record;
@@ -56,6 +57,17 @@ pub enum Item {
     Definition(Definition),
     /// A node as it is, or as it was until an instant.
     Node(NodeId, NodeRecord, Option<Time>),
+    /// A name that a node had and lost.
+    FormerName {
+        /// The label of the node.
+        label: LabelId,
+        /// The node.
+        node: NodeId,
+        /// Its name.
+        name: String,
+        /// Whether it was an alias, and not its key.
+        is_alias: bool,
+    },
     /// A version of a fact.
     Version(FactId, u32, VersionRecord),
     /// An embedding as it is since an instant, or as it was until another.
@@ -122,6 +134,16 @@ impl Reader<'_> {
             visit(Item::Definition(definition.clone()))?;
         }
         self.items_of(&[Family::NodesPast, Family::Nodes], visit)?;
+        let mut names = Vec::new();
+        each_former(
+            self.view(),
+            (&key::all_former_names(), None),
+            &mut |label, name, node, kind| {
+                let (name, is_alias) = (name.to_owned(), kind == ALIAS);
+                names.push(Item::FormerName { label, node, name, is_alias });
+            },
+        )?;
+        names.into_iter().try_for_each(&mut *visit)?;
         let mut failed = None;
         self.all_versions(&mut |fact, number, version| {
             Ok(flow(visit(Item::Version(fact, number, version)), &mut failed))
@@ -298,6 +320,10 @@ impl Builder {
                     self.put(Family::Values, &place, &[])?;
                 }
                 self.put(Family::Nodes, &key::node(*node), &record::encode(record)?)
+            }
+            Item::FormerName { label, node, name, is_alias } => {
+                let place = key::former_name(*label, name, *node);
+                self.put(Family::NodeKeys, &place, &[if *is_alias { ALIAS } else { KEY }])
             }
             Item::Version(fact, number, version) => {
                 for edge in version.edges(*fact, *number) {

@@ -28,7 +28,7 @@ pub enum StorageError {
     },
     /// Another handle has the database open for writing. Close it, or open read-only.
     #[error(
-        "{path} is open for writing in {}, or open it read-only",
+        "{path} is open for writing in {}",
         holder(pid, *is_own),
         path = path.display()
     )]
@@ -236,8 +236,10 @@ pub(crate) fn hex(bytes: &[u8]) -> String {
 /// Who has a database open, and what to do about it.
 fn holder(pid: &str, is_own: bool) -> String {
     match is_own {
-        true => "this process already; share that handle".to_owned(),
-        false => format!("process {pid}; close it there"),
+        true => "this process already; share that handle, or open it read-only".to_owned(),
+        false => format!(
+            "process {pid}; close it there, or read it beside that: by `engraph query`, or opened read-only"
+        ),
     }
 }
 

@@ -6,7 +6,7 @@
 //! symbols       kind, direction, name or id                          id or name
 //! nodes         node                                                 node record
 //! nodes_past    node, system_to                                      node record that was replaced
-//! node_keys     label, key or alias                                  node, key or alias
+//! node_keys     label, key or alias; or label, former name, node     node, key or alias; or key or alias
 //! versions      fact, version; or first fact                         version record; pack
 //! out           head, relation, valid_from, tail, fact; or head, 0   edge value; runs
 //! in            tail, relation, valid_from, head, fact               edge value

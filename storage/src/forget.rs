@@ -69,6 +69,7 @@ impl Transaction<'_> {
             self.forget_fact(*fact, &mut loss)?;
         }
         let mut nodes: BTreeSet<NodeId> = nodes.iter().copied().collect();
+        nodes.extend(self.became(&nodes)?);
         nodes.extend(self.left_alone(&loss.touched)?);
         while !nodes.is_empty() {
             let mut names = HashSet::new();
@@ -129,16 +130,20 @@ impl Transaction<'_> {
             self.forget_fact(fact, loss)?;
         }
         loss.touched.remove(&node);
-        let Some(record) = self.reader().node(node, SystemScope::Current)? else {
+        let Some(record) = self.reader().node(node, SystemScope::All)? else {
             return Ok(Vec::new());
         };
         self.index_node(node, Some(&record), None)?;
         self.forget_schema_key(node, &record)?;
         let names: Vec<String> =
             std::iter::once(&record.key).chain(&record.aliases).cloned().collect();
-        for name in &names {
-            self.overlay.delete(Family::NodeKeys, key::node_key(record.label, name));
+        // The names of one that has ended lead to another one.
+        if self.reader().node(node, SystemScope::Current)?.is_some() {
+            for name in &names {
+                self.overlay.delete(Family::NodeKeys, key::node_key(record.label, name));
+            }
         }
+        self.forget_former_names(node, record.label)?;
         self.overlay.delete(Family::Nodes, key::node(node));
         if self.view().get(Family::Out, &runs::key(node))?.is_some() {
             self.overlay.delete(Family::Out, runs::key(node));
@@ -231,7 +236,7 @@ impl Transaction<'_> {
         for node in nodes {
             let says_nothing =
                 |record: &NodeRecord| record.properties.is_empty() && record.aliases.is_empty();
-            if let Some(record) = reader.node(*node, SystemScope::Current)?
+            if let Some(record) = reader.node(*node, SystemScope::All)?
                 && says_nothing(&record)
                 && record.created == record.system_from
                 && facts_of(reader, *node)?.is_empty()

@@ -4,7 +4,8 @@
 //! ```text
 //! node        [node 8]
 //! node past   [node 8][system_to 8]
-//! node key    [label 4][key ...]
+//! node key    [label 4][key ...] and [label 4][name ...][node 8]      in the second the highest bit of the
+//!                                 label is set: a name that the node had
 //! version     [fact 8][version 4]                                     those of packs: see `pack`
 //! vector      [label 4][node 8]
 //! vector past [label 4][node 8][system_to 8]
@@ -48,6 +49,33 @@ pub(crate) fn node_past(node: NodeId, system_to: Time) -> Vec<u8> {
 
 pub(crate) fn node_key(label: LabelId, key: &str) -> Vec<u8> {
     [&label.0.to_be_bytes()[..], key.as_bytes()].concat()
+}
+
+/// The highest bit of the label of a name that was lost; no label has it.
+const LOST: u32 = 1 << 31;
+
+/// What the keys of names that nodes of a label lost begin with, of those that begin so.
+pub(crate) fn former_names(label: LabelId, name: &str) -> Vec<u8> {
+    node_key(LabelId(label.0 | LOST), name)
+}
+
+/// The key of a name that a node lost.
+pub(crate) fn former_name(label: LabelId, name: &str, node: NodeId) -> Vec<u8> {
+    [&former_names(label, name)[..], &node.0.to_be_bytes()].concat()
+}
+
+/// What the keys of all names that were lost begin with, or come after.
+pub(crate) fn all_former_names() -> [u8; 4] {
+    LOST.to_be_bytes()
+}
+
+/// The label, the name and the node of a key of [`former_name`]; none if it is another key.
+pub(crate) fn former_from(key: &[u8]) -> Option<(LabelId, &str, NodeId)> {
+    let (label, rest) = key.split_first_chunk()?;
+    let label = u32::from_be_bytes(*label);
+    let (name, node) = rest.split_last_chunk()?;
+    let name = std::str::from_utf8(name).ok()?;
+    (label & LOST != 0).then(|| (LabelId(label & !LOST), name, NodeId(u64::from_be_bytes(*node))))
 }
 
 pub(crate) fn version(fact: FactId, version: u32) -> [u8; 12] {

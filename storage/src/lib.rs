@@ -15,7 +15,7 @@
 //! stats      how much there is of each family
 //! transaction, facts, relations, forget             typed writes
 //! catalog    names and rules      definitions, define   rules, recipes, scorers
-//! indexes, values                 nodes by the value of a property
+//! names      those that nodes had     indexes, values        nodes by the value of a property
 //! text        nodes by the words of their texts
 //! schema_keys, tokenizer          concepts by the tokens of their keys, which a tokenizer tells
 //! vectors    embeddings with their history, made anew by another model
@@ -61,6 +61,7 @@ mod key;
 mod lock;
 mod log_scan;
 mod meter;
+mod names;
 mod numbers;
 mod overlay;
 mod pack;

@@ -134,9 +134,11 @@ impl<'r> Reader<'r> {
         keys.iter().zip(values).map(node).collect()
     }
 
-    /// A node as it stands in the scope; none if it did not exist.
+    /// A node as it stands in the scope; none if it did not exist. With [`SystemScope::All`] as it is now, or was last.
     pub fn node(&self, node: NodeId, system: SystemScope) -> Result<Option<Arc<NodeRecord>>> {
-        let Some(current) = self.node_now(node)? else { return Ok(None) };
+        let Some(current) = self.node_now(node)? else {
+            return Ok(self.ended_node(node, system)?.map(Arc::new));
+        };
         match system {
             SystemScope::AsOf(time) if time < current.created => Ok(None),
             SystemScope::AsOf(time) if time < current.system_from => {
@@ -176,7 +178,7 @@ impl<'r> Reader<'r> {
         })
     }
 
-    fn past_node(&self, node: NodeId, time: Time) -> Result<Option<NodeRecord>> {
+    pub(crate) fn past_node(&self, node: NodeId, time: Time) -> Result<Option<NodeRecord>> {
         let mut found = None;
         let from = key::node_past(node, time.saturating_add(1));
         let to = key::after_prefix(&key::node(node));

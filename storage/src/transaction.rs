@@ -281,7 +281,7 @@ impl<'s> Transaction<'s> {
     }
 
     /// Writes a node's new state; the old one goes to history unless this transaction made it.
-    fn replace_node(
+    pub(crate) fn replace_node(
         &mut self,
         node: NodeId,
         old: Option<NodeRecord>,

@@ -631,6 +631,29 @@ fn an_import_says_what_it_stored_and_what_it_refused() {
     let path = other.to_str().expect("a plain path");
     message(&engraph(&["import", path, "jsonl", "/no/such/file"], ""), 1);
     assert!(!other.exists());
+    // Nor does a file of another kind, or a table with a column that nobody reads.
+    let wide = write(&files, "wide.csv", "head,relation,tail,notes\na,likes,b,c\n");
+    for import in [["import", path, "jsonl", arg(&first)], ["import", path, "csv", arg(&wide)]] {
+        assert_eq!(engraph(&import, "").status.code(), Some(1), "{import:?}");
+        assert!(!other.exists(), "{import:?}");
+    }
+
+    // Of homes that are told before anything is defined, a new database says so once.
+    let home = |id: u8| {
+        let line = format!(
+            "{{\"id\": \"h{id}\", \"speaker\": \"Nora\", \"text\": \"I live in Bonn.\"}}\n"
+        );
+        write(&files, &format!("home{id}.jsonl"), &line)
+    };
+    let told = ["import", path, "turns", arg(&home(1))].map(str::to_owned);
+    let told = engraph(&told.each_ref().map(String::as_str), "");
+    assert!(
+        text(&told.stderr).starts_with("note: nothing is defined of relations yet"),
+        "{told:?}"
+    );
+    let again = ["import", path, "turns", arg(&home(2))].map(str::to_owned);
+    let again = engraph(&again.each_ref().map(String::as_str), "");
+    assert_eq!((again.status.code(), text(&again.stderr)), (Some(0), ""));
 }
 
 /// The first file of a day has the name of that of the day before.

@@ -1,5 +1,5 @@
 //! Random writes against what was seen when they were made: the past does not change, both sides
-//! of the graph agree, and a ONE relation has at most one stable tail at a time.
+//! of the graph agree, a ONE relation has at most one stable tail at a time, and a check finds nothing.
 
 use engraph::{Engraph, Fact, Interval, Params, Value};
 use proptest::prelude::*;
@@ -22,6 +22,16 @@ enum Act {
         head: u8,
         tail: u8,
     },
+    /// A head becomes a name of another one.
+    Join {
+        head: u8,
+        into: u8,
+    },
+    /// It is one of its own again.
+    Split {
+        head: u8,
+        from: u8,
+    },
     Reopen,
 }
 
@@ -37,7 +47,9 @@ fn act() -> impl Strategy<Value = Act> {
             source,
         });
     let retract = (0u8..3, 0u8..4).prop_map(|(head, tail)| Act::Retract { head, tail });
-    prop_oneof![12 => assert, 2 => retract, 1 => Just(Act::Reopen)]
+    let join = (0u8..3, 0u8..3).prop_map(|(head, into)| Act::Join { head, into });
+    let split = (0u8..3, 0u8..3).prop_map(|(head, from)| Act::Split { head, from });
+    prop_oneof![12 => assert, 2 => retract, 2 => join, 1 => split, 1 => Just(Act::Reopen)]
 }
 
 const DAY: i64 = 86_400_000_000;
@@ -66,6 +78,15 @@ fn perform(db: &Engraph, act: &Act) {
             "MATCH (:H {key: $h})-[f]->(:T {key: $t}) FOR VALID_TIME ALL RETRACT f",
             [("h", format!("h{head}")), ("t", format!("t{tail}"))],
         ),
+        // There may be no such head, or it may be one already.
+        Act::Join { head, into } => {
+            let text = format!("ALIAS 'h{head}' OF (:H 'h{into}')");
+            return drop(db.query(&text, ()));
+        }
+        Act::Split { head, from } => {
+            let text = format!("SPLIT 'h{head}' FROM (:H 'h{from}')");
+            return drop(db.query(&text, ()));
+        }
         Act::Reopen => return,
     };
     done.expect("writes");
@@ -125,6 +146,10 @@ proptest! {
             while now(&db) == at {}
             seen.push((at, out));
         }
+        let mut violations = Vec::new();
+        db.check(&mut |violation| violations.push(violation.to_string()), &mut |_| {})
+            .expect("can be checked");
+        prop_assert_eq!(violations, Vec::<String>::new());
         for (at, out) in &seen {
             prop_assert_eq!(out, &believed(&db, at, "(h:H)-[f]->(t)"), "as of {}", at);
             prop_assert_eq!(out, &believed(&db, at, "(t:T)<-[f]-(h)"), "as of {}", at);

@@ -4,6 +4,9 @@ use std::path::PathBuf;
 
 use clap::{Subcommand, ValueEnum};
 
+/// Facts of a workload at most: they begin one after the other within five years, a second apart at the least.
+const FACTS_MAX: u64 = 100_000_000;
+
 pub(in crate::cli) const BENCH_EXAMPLES: &str = "\
 Examples:
   engraph bench workload --facts 1000000 --json figures.json
@@ -40,7 +43,7 @@ pub(in crate::cli) struct BenchVectors {
 #[derive(Debug, clap::Args)]
 pub(in crate::cli) struct BenchWorkload {
     /// How many facts; the answers are checked with 100,000 and 1,000,000
-    #[arg(long, default_value_t = 100_000, value_parser = clap::value_parser!(u64).range(1_000..))]
+    #[arg(long, default_value_t = 100_000, value_parser = clap::value_parser!(u64).range(1_000..=FACTS_MAX))]
     pub(in crate::cli) facts: u64,
     /// All figures as JSON
     #[arg(long, value_name = "FILE")]

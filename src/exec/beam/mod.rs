@@ -236,10 +236,7 @@ impl Beam {
             }
             context.rows(found.len())?;
         }
-        let chosen = match &self.scores {
-            Some(scores) => scores.nearest(found, row, beam, asked, context)?,
-            None => found,
-        };
+        let chosen = self.chosen(found, row, beam, asked, context)?;
         // Before they are there: each is a copy of the path that it continues.
         let bytes = chosen.iter().map(|(parent, _)| beam[*parent].bytes()).sum();
         context.hold(&mut Held::default(), bytes)?;
@@ -258,6 +255,21 @@ impl Beam {
         eval::holds(each, row, context)
     }
 
+    /// Those continuations that are looked at more closely.
+    fn chosen(
+        &self,
+        found: Vec<(usize, Edge)>,
+        row: &Row,
+        beam: &[Candidate],
+        asked: &Asked,
+        context: &Context<'_>,
+    ) -> Result<Vec<(usize, Edge)>> {
+        match &self.scores {
+            Some(scores) => scores.nearest(found, row, beam, asked, context),
+            None => Ok(found),
+        }
+    }
+
     /// The steps by rules, for the paths of which no continuation is good.
     fn repaired(
         &self,
@@ -268,7 +280,7 @@ impl Beam {
         context: &Context<'_>,
     ) -> Result<Vec<Candidate>> {
         let Some(repairs) = &self.repairs else { return Ok(Vec::new()) };
-        let mut paths = Vec::new();
+        let mut found = Vec::new();
         let mut budgets = vec![0; beam.len()];
         let mut scratch = row.clone();
         for (parent, candidate) in beam.iter().enumerate() {
@@ -280,12 +292,16 @@ impl Beam {
                 if !self.follows(&mut scratch, edge, context)? {
                     continue;
                 }
-                let mut path = candidate.path.as_ref().clone();
-                extend(&mut path, edge, asked.filter.system);
-                paths.push((path, parent));
+                found.push((parent, edge));
             }
-            context.rows(paths.len())?;
+            context.rows(found.len())?;
         }
+        let path = |(parent, edge): (usize, Edge)| {
+            let mut path = beam[parent].path.as_ref().clone();
+            extend(&mut path, edge, asked.filter.system);
+            (path, parent)
+        };
+        let paths = self.chosen(found, row, beam, asked, context)?.into_iter().map(path).collect();
         let mut scored = self.scored(row, paths, asked, context)?;
         scored.sort_by(Candidate::order);
         scored.retain(|candidate| {

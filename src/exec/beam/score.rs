@@ -34,7 +34,9 @@ impl Scores {
             ExprKind::Call(function, arguments) if function.name == name => Some(arguments.clone()),
             _ => None,
         };
-        let asks = |function| exprs.iter().find_map(|expr| named(expr, function));
+        let calls: Vec<&Expr> =
+            exprs.iter().flat_map(|expr| std::iter::once(expr).chain(judged_in(expr))).collect();
+        let asks = |function| calls.iter().find_map(|expr| named(expr, function));
         let judged = asks("relevance").or_else(|| asks("sufficiency"));
         // Of a similarity either argument may be the path.
         let question = match judged {
@@ -193,29 +195,61 @@ enum Near {
     Text(usize),
 }
 
+/// The calls of an evaluator that a score is reckoned from: it itself, or those of a sum such as
+/// `0.7 * relevance(p, $q) + 0.3 * coherence(p)`.
+fn judged_in(expr: &Expr) -> Vec<&Expr> {
+    match &expr.kind {
+        ExprKind::Call(function, _) if judges(function) => vec![expr],
+        ExprKind::Binary(_, left, right) => [judged_in(left), judged_in(right)].concat(),
+        ExprKind::Unary(_, inner) => judged_in(inner),
+        _ => Vec::new(),
+    }
+}
+
+/// Puts numbers in the place of these calls, in their order.
+fn put(expr: &mut Expr, numbers: &mut dyn Iterator<Item = Cell>) {
+    match &expr.kind {
+        ExprKind::Call(function, _) if judges(function) => {
+            expr.kind = ExprKind::Constant(numbers.next().unwrap_or(Cell::Null));
+        }
+        ExprKind::Binary(..) | ExprKind::Unary(..) => {
+            expr.parts_mut(&mut |part| put(part, numbers));
+        }
+        _ => {}
+    }
+}
+
+/// What an evaluator gives for a call of it, for all candidates at once.
+fn judged(expr: &Expr, candidates: &[Candidate], context: &Context<'_>) -> Result<Vec<Cell>> {
+    let ExprKind::Call(function, arguments) = &expr.kind else { return Ok(Vec::new()) };
+    let calls: Vec<Vec<Cell>> = candidates
+        .iter()
+        .map(|candidate| {
+            arguments.iter().map(|part| eval::eval(part, &candidate.row, context)).collect()
+        })
+        .collect::<Result<_>>()?;
+    let scores = judge(function, &calls, expr.span, context)?.into_iter();
+    Ok(scores.map(|score| score.map_or(Cell::Null, Cell::Float)).collect())
+}
+
 /// The values of one score; what has none is the last.
 fn values(expr: &Expr, candidates: &[Candidate], context: &Context<'_>) -> Result<Vec<f64>> {
-    if let ExprKind::Call(function, arguments) = &expr.kind
-        && judges(function)
-    {
-        let calls: Vec<Vec<Cell>> = candidates
-            .iter()
-            .map(|candidate| {
-                arguments.iter().map(|part| eval::eval(part, &candidate.row, context)).collect()
-            })
-            .collect::<Result<_>>()?;
-        let judged = judge(function, &calls, expr.span, context)?;
-        return Ok(judged.into_iter().map(|score| score.unwrap_or(f64::NEG_INFINITY)).collect());
+    let calls = judged_in(expr).into_iter();
+    let columns: Vec<Vec<Cell>> =
+        calls.map(|call| judged(call, candidates, context)).collect::<Result<_>>()?;
+    if columns.is_empty() {
+        eval::warm(&[expr], candidates.iter().map(|candidate| &candidate.row), context)?;
     }
-    eval::warm(&[expr], candidates.iter().map(|candidate| &candidate.row), context)?;
-    candidates
-        .iter()
-        .map(|candidate| match eval::eval(expr, &candidate.row, context)? {
+    let value = |(place, candidate): (usize, &Candidate)| {
+        let mut own = expr.clone();
+        put(&mut own, &mut columns.iter().map(|column| column[place].clone()));
+        match eval::eval(&own, &candidate.row, context)? {
             Cell::Null => Ok(f64::NEG_INFINITY),
             cell => cell.number().ok_or_else(|| {
                 let message = format!("SCORE BY takes a number, not {}", cell.kind());
                 Diagnostic::at(expr.span, message).execute()
             }),
-        })
-        .collect()
+        }
+    };
+    candidates.iter().enumerate().map(value).collect()
 }

@@ -124,8 +124,8 @@ pub(super) fn is_shut(finding: &Finding, context: &Context<'_>) -> bool {
 
 /// Whether the question is a text without a letter or a digit, which asks for nothing: every node would be as near
 /// as any other.
-pub(super) fn is_blank(finding: &Finding, row: &Row, context: &Context<'_>) -> bool {
-    let asked = eval::eval(&finding.question, row, context);
+pub(super) fn is_blank(question: &Expr, row: &Row, context: &Context<'_>) -> bool {
+    let asked = eval::eval(question, row, context);
     matches!(asked, Ok(Cell::String(asked)) if text::is_blank(&asked))
 }
 
@@ -143,6 +143,16 @@ impl<'g> Gate<'g> {
         let (after, before) = parts.into_iter().partition(asks);
         let (known, linked) = (RefCell::default(), OnceCell::new());
         Ok(Self { finding, row, context, filter, before, after, known, linked })
+    }
+
+    /// The same where it is asked of one node, which a row has: what that is linked with is told from its own end.
+    pub(super) fn of_one(
+        finding: &'g Finding,
+        found: &[Slot],
+        row: &'g Row,
+        context: &'g Context<'g>,
+    ) -> Result<Self> {
+        Ok(Self { linked: OnceCell::from(None), ..Self::new(finding, found, row, context)? })
     }
 
     /// The instant from which the question is asked: that of its valid time, where it names one.

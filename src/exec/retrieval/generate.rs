@@ -22,8 +22,11 @@ pub(super) fn generate(clause: &Generate, rows: &[Row], context: &Context<'_>) -
     for row in rows {
         let text = question(&clause.finding.question, "GENERATE", row, context)?;
         let gate = Gate::new(&clause.finding, &[clause.logprob], row, context)?;
-        let wanted =
-            if gate.asks_what_is_found() { context.limits().candidates_max } else { width };
+        // A language model holds what it thinks of each key that it writes: it writes no more than are wanted.
+        let wanted = match gate.asks_what_is_found() && model.is_none() {
+            true => context.limits().candidates_max,
+            false => width,
+        };
         let admits = |node| gate.admits(node);
         let accept: Option<&dyn Fn(NodeId) -> Result<bool>> =
             if gate.is_open() { None } else { Some(&admits) };

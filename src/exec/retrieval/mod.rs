@@ -93,12 +93,17 @@ pub(super) fn run(
         return Ok(Vec::new());
     }
     let mut rows = rows;
-    if let Some(finding) = clause.finding() {
+    let question = match clause {
+        Retrieval::Rerank(clause) => Some(&clause.question),
+        Retrieval::Admit(clause) => Some(&clause.question),
+        clause => clause.finding().map(|finding| &finding.question),
+    };
+    if let Some(question) = question {
         let before = rows.len();
-        rows.retain(|row| !finding::is_blank(finding, row, context));
+        rows.retain(|row| !finding::is_blank(question, row, context));
         if rows.len() < before {
             let message = "the question has no words, so nothing is found";
-            context.run.warn(Diagnostic::at(finding.question.span, message));
+            context.run.warn(Diagnostic::at(question.span, message));
         }
     }
     check_kinds(clause, &rows)?;

@@ -114,6 +114,9 @@ fn factor(
     let mut product = 1.0;
     for (boost, expr) in &clause.boosts {
         let factor = number(expr, row, context)?;
+        if factor == 1.0 {
+            continue;
+        }
         let holds = match boost {
             Boost::Time => asked.asks_for_time && boost::says_time(text, context.now()),
             Boost::Role => speaker(&row[clause.item], context)?

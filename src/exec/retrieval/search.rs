@@ -62,7 +62,10 @@ impl<'a> Asked<'a> {
         let text = question(&clause.finding.question, WORD, row, context)?;
         let mut own = vec![clause.score];
         own.extend(clause.legs);
-        let gate = Gate::new(&clause.finding, &own, row, context)?;
+        let gate = match clause.bound {
+            true => Gate::of_one(&clause.finding, &own, row, context)?,
+            false => Gate::new(&clause.finding, &own, row, context)?,
+        };
         // Words are looked up in an index of their own.
         let listed = match clause.bound || clause.mode == SearchMode::Text {
             true => None,

@@ -88,7 +88,7 @@ fn among(
         for place in group {
             let Cell::Node(node) = rows[place][clause.finding.node] else { continue };
             // A condition may ask something else of each row.
-            let gate = Gate::new(&clause.finding, &clause.own(), &rows[place], context)?;
+            let gate = Gate::of_one(&clause.finding, &clause.own(), &rows[place], context)?;
             if gate.admits(node.id)? {
                 places.entry(node.id).or_default().push(place);
             }

@@ -260,6 +260,10 @@ impl Tools for Toolkit<'_> {
         scope::asked_at(&self.filter, self.context)
     }
 
+    fn in_time(&self) -> Result<()> {
+        self.context.in_time()
+    }
+
     fn run(&self, operation: &Operation, semantics: bool) -> Result<Answer> {
         let found = match operation {
             Operation::SearchCues { text } => Ok(self.search_cues(text)?),

@@ -19,6 +19,7 @@ fn path(root: &str, steps: &[(&str, &str)]) -> PathText {
         path.confidence.push(1.0);
     }
     path.sentence = path.steps().collect::<Vec<String>>().join(" ");
+    path.met_again = path.nodes.len() - path.nodes.iter().collect::<HashSet<_>>().len();
     path
 }
 
@@ -170,7 +171,7 @@ fn jumps_in_time_and_circles_are_less_coherent() {
 
 #[test]
 fn the_kind_of_answer_counts() {
-    let typed = |question: &str, path: &PathText| Wanted::of(question, "Nora").typed("Nora", path);
+    let typed = |question: &str, path: &PathText| Wanted::of(question, "Nora").typed(path);
     let person = path("Nora", &[("met", "Tom")]);
     let place = path("Nora", &[("lives_in", "sea side")]);
     let count = path("Nora", &[("has_cats", "three cats")]);
@@ -186,6 +187,18 @@ fn the_kind_of_answer_counts() {
     assert_eq!(typed("Why did Nora leave?", &dated), Some(false));
     assert_eq!(typed("Why?", &path("Nora", &[("because_of", "x")])), Some(true));
     assert_eq!(typed("What does Nora like?", &person), None);
+    // Behind the first question word another one joins clauses.
+    assert_eq!(typed("What does Nora like when she is tired?", &dated), None);
+}
+
+#[test]
+fn two_nodes_of_one_name_are_two() {
+    let judge = VectorEvaluator::new(embedded, true);
+    let mut twins = path("Nora", &[("adopted", "Nora"), ("lives_in", "Porto")]);
+    let coherence = |path: &PathText| judge.coherence(std::slice::from_ref(path)).unwrap()[0];
+    let met = coherence(&twins);
+    twins.met_again = 0;
+    assert_eq!(coherence(&twins), 2.0 * met);
 }
 
 #[test]

@@ -156,7 +156,11 @@ impl Check<'_> {
             return Ok(wrong("I4", "a property has no name"));
         }
         for (node, end) in [(version.head, "head"), (version.belief.tail, "tail")] {
-            if self.view.get(Family::Nodes, &key::node(node))?.is_none() {
+            let held = match version.system.to {
+                Interval::MAX => self.node_now(node)?,
+                _ => self.node_ever(node)?,
+            };
+            if held.is_none() {
                 return Ok(Err(("I4", format!("its {end} is not there"))));
             }
         }

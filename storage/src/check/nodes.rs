@@ -7,7 +7,8 @@ use crate::error::Result;
 use crate::families::Family;
 use crate::graph::{Interval, LabelId, NodeId, NodeRecord, Time};
 use crate::key;
-use crate::reader::{is_alias, node_of};
+use crate::names::each_past;
+use crate::reader::{ALIAS, KEY, is_alias, node_of};
 use crate::record;
 use crate::schema_keys::{self, CONCEPT};
 use crate::token_codes::TokenCodes;
@@ -83,7 +84,7 @@ impl Check<'_> {
         let record: NodeRecord = record::decode(Family::NodesPast, key, value)?;
         let Some((node, system_to)) = past_of(key) else { return Ok(wrong("D", "no node id")) };
         let Some(now) = self.node_now(node)? else {
-            return Ok(wrong("I4", "the past of a node that is not there"));
+            return self.ended_past(node, &record, system_to);
         };
         if now.label != record.label || now.key != record.key || now.created != record.created {
             return Ok(wrong("I4", "the past of another node"));
@@ -94,7 +95,55 @@ impl Check<'_> {
         Ok(self.names(&record))
     }
 
+    /// The same of a node that has ended: its past goes on up to that, and its key leads to it.
+    fn ended_past(&self, node: NodeId, record: &NodeRecord, system_to: Time) -> Result<Verdict> {
+        let Some(last) = self.reader.last_past(node)? else {
+            return Ok(wrong("I4", "the past of a node that is not there"));
+        };
+        if last.label != record.label || last.key != record.key || last.created != record.created {
+            return Ok(wrong("I4", "the past of another node"));
+        }
+        if record.system_from >= system_to || system_to > self.counters.clock {
+            return Ok(wrong("I2", "it ends before it begins, or after the last commit"));
+        }
+        if let Err(wrong) = self.names(record) {
+            return Ok(Err(wrong));
+        }
+        if last.system_from != record.system_from {
+            return Ok(Ok(()));
+        }
+        if self.past_reaches_to(node, record.created)? != Some(system_to) {
+            return Ok(wrong("I2", "its past does not reach to its end"));
+        }
+        let place = key::former_name(record.label, &record.key, node);
+        if self.view.get(Family::NodeKeys, &place)?.as_deref() != Some(&[KEY]) {
+            return Ok(wrong("I4", "no former name leads to it"));
+        }
+        self.texts(node, &last.ended(system_to))
+    }
+
+    /// A name that a node lost: it had it.
+    fn former_name(&self, key: &[u8], value: &[u8]) -> Result<Verdict> {
+        let Some((label, name, node)) = key::former_from(key) else {
+            return Ok(wrong("D", "no label, name and node"));
+        };
+        let had = |record: &NodeRecord| match value {
+            [KEY] => record.key == name,
+            [ALIAS] => record.aliases.iter().any(|alias| alias == name),
+            _ => false,
+        };
+        let mut is_known = false;
+        each_past(self.view, node, &mut |_, past| is_known |= past.label == label && had(&past))?;
+        Ok(match is_known {
+            true => Ok(()),
+            false => wrong("I4", "the node never had that name"),
+        })
+    }
+
     pub(super) fn node_key(&mut self, key: &[u8], value: &[u8]) -> Result<Verdict> {
+        if key.first_chunk().is_some_and(|label: &[u8; 4]| *label >= key::all_former_names()) {
+            return self.former_name(key, value);
+        }
         let node = node_of(Family::NodeKeys, key, value)?;
         let Some(record) = self.node_now(node)? else {
             return Ok(wrong("I4", "it leads to no node"));
@@ -193,7 +242,11 @@ impl Check<'_> {
         if system_from >= system_to || system_to > self.counters.clock.saturating_add(1) {
             return Ok(wrong("I2", "it ends before it begins, or after the last commit"));
         }
-        if self.node_now(node)?.map(|record| record.label) != label {
+        let held = match family {
+            Family::Vectors => self.node_now(node)?,
+            _ => self.node_ever(node)?,
+        };
+        if held.map(|record| record.label) != label {
             return Ok(wrong("I4", "the embedding of a node that is not there"));
         }
         if vector.is_empty() || vector.iter().any(|component| !component.is_finite()) {

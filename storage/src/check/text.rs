@@ -103,7 +103,11 @@ impl<'c> Check<'c> {
             if held.since >= end || end > self.counters.clock.saturating_add(1) {
                 return Ok(wrong("I2", "it ends before it begins, or after the last commit"));
             }
-            if self.node_now(node)?.map(|record| record.label) != Some(label) {
+            let held = match until {
+                Some(_) => self.node_ever(node)?,
+                None => self.node_now(node)?,
+            };
+            if held.map(|record| record.label) != Some(label) {
                 return Ok(wrong("I4", "the texts of a node that is not there"));
             }
         } else {

@@ -29,7 +29,8 @@ impl Transaction<'_> {
         let facts: HashSet<FactId> =
             edges.into_iter().filter(may_say).map(|edge| edge.fact).collect();
         let claim = claim_of(belief);
-        let mut said: Vec<Interval> = Vec::new();
+        // What is left of each claim, behind when that begins.
+        let mut left: Vec<(Time, Interval)> = Vec::new();
         for fact in facts {
             for (_, version) in self.reader().versions(fact)? {
                 let belief = &version.belief;
@@ -37,20 +38,23 @@ impl Transaction<'_> {
                     continue;
                 }
                 // What another value has taken of a claim may be told anew, but by who tells all of it again.
-                let left = |told: Interval| match told == valid {
-                    true => Some(told),
-                    false => told.common(&belief.valid),
+                let of = |told: Interval| match told == valid {
+                    true => Some((told.from, told)),
+                    false => Some((told.from, told.common(&belief.valid)?)),
                 };
-                said.extend(claimed(belief, &claim, rule.policy).filter_map(left));
+                left.extend(claimed(belief, &claim, rule.policy).filter_map(of));
             }
         }
-        said.retain(|told| told.overlaps(&valid));
+        left.retain(|(_, told)| told.overlaps(&valid));
+        let mut said: Vec<Interval> = left.iter().map(|(_, told)| *told).collect();
         if said.is_empty() || rule.cardinality != Cardinality::One || said.contains(&valid) {
             return Ok(valid.is_within(&said));
         }
         let beside = self.values_beside(ends, &rule)?;
-        if let Some(last) = self.last_told_beside(&beside, belief, &said)? {
-            said.retain(|told| told.from >= last);
+        let first = left.iter().map(|(from, _)| *from).min().unwrap_or(Interval::MAX);
+        if let Some(last) = self.last_told_beside(&beside, belief, first)? {
+            left.retain(|(from, _)| *from >= last);
+            said = left.into_iter().map(|(_, told)| told).collect();
         }
         // What begins later ends it for good; what began before does not.
         if said.iter().any(|told| told.from == valid.from) {
@@ -78,14 +82,13 @@ impl Transaction<'_> {
     }
 
     /// When the last other value began, up to the beginning of a belief, that the same sources told: there
-    /// ends what they told of an earlier time. None if it is before all that they said.
+    /// ends what they told of an earlier time. None if it is before the `first` that they said.
     fn last_told_beside(
         &self,
         beside: &[Edge],
         belief: &Belief,
-        said: &[Interval],
+        first: Time,
     ) -> Result<Option<Time>> {
-        let first = said.iter().map(|told| told.from).min().unwrap_or(Interval::MAX);
         let matters =
             |other: &&Edge| other.valid.from > first && other.valid.from <= belief.valid.from;
         let mut earlier: Vec<&Edge> = beside.iter().filter(matters).collect();

@@ -9,13 +9,13 @@ use super::goes_on::{Had, Regaining};
 use crate::error::Result;
 use crate::evidence::{cut, cut_by, denied, deny};
 use crate::facts::Believed;
-use crate::graph::{Belief, Denial, Edge, FactId, Interval, VersionRecord};
+use crate::graph::{Belief, Denial, Edge, FactId, Interval, SystemScope, VersionRecord};
 use crate::transaction::Transaction;
 
 impl Transaction<'_> {
     /// What another value took the place of is believed again since then. Where yet another one was told after
     /// it, it is up to then, and after that with what this left of it. It stays as it is where what has yet to go
-    /// on may be of that time.
+    /// on may be of that time, or one of its nodes has ended.
     pub(super) fn resume(
         &mut self,
         (fact, mut number): (FactId, u32),
@@ -32,6 +32,11 @@ impl Transaction<'_> {
                 && valid.to == Interval::MAX
                 && one.version.belief.tail != version.belief.tail
         };
+        for node in [version.head, version.belief.tail] {
+            if self.reader().node(node, SystemScope::Current)?.is_none() {
+                return Ok(());
+            }
+        }
         let is_other = |one: &&Regaining| one.place != (fact, number) && !ends_there(one);
         if rest.iter().filter(is_other).any(|one| may_meet(&one.version, &version)) {
             return Ok(());

@@ -11,6 +11,7 @@ use crate::error::{Result, StorageError};
 use crate::families::Family;
 use crate::graph::{Definition, IndexDefinition, IndexKind, LabelId, NodeId, NodeRecord, Time};
 use crate::key;
+use crate::names::ended;
 use crate::record;
 use crate::transaction::Transaction;
 use crate::view::View;
@@ -41,11 +42,17 @@ impl Transaction<'_> {
         let index = IndexDefinition { name: name.to_owned(), label, kind };
         self.check_new(&index)?;
         let nodes = self.nodes_to_index(&index)?;
+        let ended = ended(self.view(), label)?;
         self.define(Definition::Index(index))?;
         let mut tally = Tally::new(fields.len());
-        for node in nodes {
+        let present = nodes.into_iter().map(|node| (node, None));
+        let ended = ended.into_iter().map(|(node, record)| (node, Some(record)));
+        for (node, ended) in present.chain(ended) {
             self.check_goes_on()?;
-            let record = self.current_node(node)?;
+            let record = match ended {
+                Some(record) => record,
+                None => self.current_node(node)?,
+            };
             let mut spells = Vec::new();
             history(self.view(), &fields, node, &record, &mut |spell| {
                 spells.push(spell);
@@ -377,6 +384,12 @@ pub(crate) fn build(engine: &Engine, indexes: &[IndexDefinition]) -> Result<()> 
     for index in indexes {
         let Some(fields) = index.text_fields() else { continue };
         let mut tally = Tally::new(fields.len());
+        for (node, record) in ended(view, index.label)? {
+            history(view, fields, node, &record, &mut |spell| {
+                entries(index.label, node, &spell)
+                    .try_for_each(|(family, key, value)| load.put(family, key, value))
+            })?;
+        }
         view.scan(Family::Nodes, &[], None, &mut |key, value| {
             let record: NodeRecord = record::decode(Family::Nodes, key, value)?;
             let Some(node) = key::node_from(key) else {

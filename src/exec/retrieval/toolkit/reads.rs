@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
-use engraph_storage::graph::{Edge, LabelId, NodeId, RelationId, Side, SystemScope};
+use engraph_storage::graph::{Edge, LabelId, NodeId, RelationId, Side};
 
 use super::{Toolkit, no};
 use crate::cell::{Cell, NodeRef};
@@ -149,12 +149,7 @@ impl Toolkit<'_> {
     }
 
     pub(super) fn seen(&self, id: NodeId) -> NodeRef {
-        // Of all that ever was believed, a node is seen as it is now.
-        let system = match self.filter.system {
-            SystemScope::All => SystemScope::Current,
-            system => system,
-        };
-        NodeRef { id, system }
+        NodeRef { id, system: self.filter.system }
     }
 
     pub(super) fn label_of(&self, node: NodeId) -> Result<&str> {

@@ -17,6 +17,9 @@ const TIMED_MAX: usize = 1_024;
 /// Persons whose timelines are read where none is named.
 const PERSONS_MAX: usize = 2_000;
 
+/// Turns, each behind when it was said.
+type Turns = BTreeSet<(i64, NodeId)>;
+
 impl Toolkit<'_> {
     pub(super) fn events_by_time(
         &self,
@@ -27,21 +30,27 @@ impl Toolkit<'_> {
         let Some(during) = Interval::new(from, to) else {
             return Ok(Err("the time ends before it begins".to_owned()));
         };
-        let persons = match person {
-            None => self.persons()?,
-            Some(key) => match self.node("Person", key)? {
-                Some(person) => vec![person],
-                None => return Ok(Err(no("person", key))),
-            },
-        };
         let Some(said) = self.context.reader.catalog().relation("SAID") else {
             return Ok(Ok(Vec::new()));
         };
-        let mut turns: BTreeSet<(i64, NodeId)> = BTreeSet::new();
-        for person in persons {
-            let own = self.said_by((person, Side::Out, said), during)?;
-            turns.extend(own.into_iter().map(|edge| (edge.valid.from, edge.tail)));
-        }
+        let mut turns: Turns = match (person, &self.listed) {
+            (Some(key), _) => match self.node("Person", key)? {
+                Some(person) => self.said_by((person, Side::Out, said), during)?,
+                None => return Ok(Err(no("person", key))),
+            },
+            (None, Some(listed)) => self.said_among(listed, said, during)?,
+            (None, None) => {
+                let persons = self.persons()?;
+                if persons.len() > PERSONS_MAX {
+                    return Ok(Err(format!("there are over {PERSONS_MAX} persons: name one")));
+                }
+                let mut turns = Turns::new();
+                for person in persons {
+                    turns.extend(self.said_by((person, Side::Out, said), during)?);
+                }
+                turns
+            }
+        };
         if let Some(label) = self.label(TURN).filter(|_| turns.len() > TIMELINE_MAX) {
             let all = turns.iter().map(|(_, turn)| turn);
             let asked = (&*self.vector, TIMELINE_MAX);
@@ -52,8 +61,23 @@ impl Toolkit<'_> {
         Ok(Ok(self.findings(Kind::Turn, turns.into_iter().map(|(_, turn)| turn))?))
     }
 
+    /// Those of some turns that were said at a time and count.
+    fn said_among(&self, turns: &[NodeId], said: RelationId, during: Interval) -> Result<Turns> {
+        let mut found = Turns::new();
+        for turn in turns {
+            let own = self.edges(*turn, Side::In, Some(said))?.into_iter();
+            let at = own.map(|edge| edge.valid.from).find(|at| during.contains(*at));
+            if let Some(at) = at
+                && self.accepts(*turn)?
+            {
+                found.insert((at, *turn));
+            }
+        }
+        Ok(found)
+    }
+
     /// The first of what was said at a time and counts.
-    fn said_by(&self, place: (NodeId, Side, RelationId), during: Interval) -> Result<Vec<Edge>> {
+    fn said_by(&self, place: (NodeId, Side, RelationId), during: Interval) -> Result<Turns> {
         let mut most = TIMED_MAX;
         loop {
             let mut own: Vec<Edge> = Vec::new();
@@ -66,10 +90,10 @@ impl Toolkit<'_> {
             })?;
             self.context.work(own.len() + 1)?;
             let is_all = own.len() < most;
-            let mut counted = Vec::new();
+            let mut counted = Turns::new();
             for edge in own {
                 if counted.len() < TIMED_MAX && self.accepts(edge.tail)? {
-                    counted.push(edge);
+                    counted.insert((edge.valid.from, edge.tail));
                 }
             }
             if is_all || counted.len() == TIMED_MAX {
@@ -82,6 +106,6 @@ impl Toolkit<'_> {
 
     fn persons(&self) -> Result<Vec<NodeId>> {
         let Some(label) = self.label("Person") else { return Ok(Vec::new()) };
-        Ok(self.context.reader.first_of_label(label, PERSONS_MAX)?)
+        Ok(self.context.reader.first_of_label(label, PERSONS_MAX + 1)?)
     }
 }

@@ -52,7 +52,8 @@ pub(super) fn is_fragment(text: &str) -> bool {
 pub(super) fn whole(question: &str, answer: &str, people: &People<'_>) -> String {
     let me = people.me.unwrap_or_default();
     let answer = in_sentence(answer);
-    pattern(question, &answer, me).unwrap_or_else(|| {
+    let known = of_self(question, &answer, me).or_else(|| pattern(question, &answer, me));
+    known.unwrap_or_else(|| {
         let topic = topic(question, people);
         if topic.is_empty() {
             format!("{me}: {answer}")
@@ -60,6 +61,67 @@ pub(super) fn whole(question: &str, answer: &str, people: &People<'_>) -> String
             format!("{me} on {topic}: {answer}")
         }
     })
+}
+
+/// What an answer tells of whoever gives it, of what everybody is asked: "How old are you?" "44".
+fn of_self(question: &str, answer: &str, me: &str) -> Option<String> {
+    let asked = question.to_lowercase();
+    let words: Vec<Word> = words(question);
+    let has = |known: &[&str]| words.iter().any(|word| known.contains(&word.lower.as_str()));
+    let first = answer.split(' ').next().unwrap_or_default().trim_matches([',', '.']);
+    if matches!(first, "no" | "none" | "not" | "nothing" | "nope" | "never") || first.is_empty() {
+        return None;
+    }
+    let is_asked_for = ["do you have", "any ", "got any", "have you got"]
+        .iter()
+        .any(|lead| asked.starts_with(lead));
+    let is_name = first.starts_with(char::is_uppercase) && answer.split(' ').count() <= 3;
+    let article = if lexicon::is_determiner(first) { "" } else { "a " };
+    Some(match () {
+        () if asked.contains("how old are you") => {
+            let years = first.parse::<u8>().ok()?;
+            format!("{me} is {years} years old")
+        }
+        () if is_name && (asked.contains("your name") || asked.contains("call you")) => {
+            format!("{me}'s name is {answer}")
+        }
+        () if has(&["allergies", "allergic"]) => format!("{me} is allergic to {answer}"),
+        () if has(&["medication", "medications", "medicine", "meds"]) => {
+            format!("{me} takes {answer}")
+        }
+        () if is_asked_for && has(&["pets", "pet", "kids", "children", "siblings"]) => {
+            format!("{me} has {answer}")
+        }
+        () if has(&["your"]) && has(&["diet", "nationality"]) => format!("{me} is {answer}"),
+        () if asked.contains("for a living") || has(&["your"]) && has(JOBS) => {
+            format!("{me} works as {article}{answer}")
+        }
+        () => return None,
+    })
+}
+
+/// How somebody's work is asked for.
+const JOBS: &[&str] = &["job", "occupation", "profession"];
+
+/// What "yes" says in answer to a question: "Are you vegan?" is "Nora is vegan". None if that is not plain.
+pub(super) fn affirmed(question: &str, answer: &[Word], me: &str) -> Option<String> {
+    let is_yes = |word: &Word| matches!(word.lower.as_str(), "yes" | "yep" | "yeah" | "yup");
+    let asked = words(question);
+    let [verb, you, first, ..] = asked.as_slice() else { return None };
+    let is_plain = answer.len() == 1
+        && is_yes(&answer[0])
+        && you.lower == "you"
+        && !asked.iter().any(|word| matches!(word.lower.as_str(), "or" | "it" | "that" | "this"));
+    let rest = question.get(first.range.start..)?.trim_end_matches(['?', ' ']);
+    let behind = question.get(first.range.end..)?.trim_end_matches(['?', ' ']);
+    match verb.lower.as_str() {
+        "are" if is_plain => Some(format!("{me} is {rest}")),
+        "do" if is_plain => {
+            let base = verbs::lemma(&first.lower).filter(|base| *base == first.lower)?;
+            Some(format!("{me} {}{behind}", verbs::third(base)))
+        }
+        _ => None,
+    }
 }
 
 /// What an answer is about: the words of the question that say something.

@@ -261,6 +261,9 @@ impl<'a> Finder<'a> {
             return;
         }
         if verb.base == "be" && !group.is_modal && !group.is_negated {
+            if self.lower(after) == "on" {
+                self.of_medicine(person, after + 1, group);
+            }
             self.of_state(person, after, group);
             return;
         }
@@ -428,6 +431,9 @@ impl<'a> Finder<'a> {
             let named = |name| Entity { label: label.to_owned(), name };
             known.unwrap_or_else(|| named(city().unwrap_or_else(|| name.to_owned())))
         };
+        if NOT_OF_TOOLS.contains(&relation) && kinds::is_tool(tail.text) {
+            return;
+        }
         let is_speaker = self.speakers.iter().any(|name| name.eq_ignore_ascii_case(tail.text));
         if is_speaker && !matches!(relation, "met" | "married_to" | "believes_in" | "misses") {
             return;
@@ -448,6 +454,18 @@ impl<'a> Finder<'a> {
         }
     }
 }
+
+/// Relations that are a manner of speaking where their tail is a program: "I live in Slack", "we moved to Svelte".
+const NOT_OF_TOOLS: &[&str] = &[
+    "allergic_to",
+    "engaged_to",
+    "lives_in",
+    "lives_near",
+    "married_to",
+    "moved_from",
+    "moved_to",
+    "partner_of",
+];
 
 /// Relations whose end is announced: "I live in Delft until May".
 const WITH_AN_END: &[&str] = &["lives_in", "studies_at", "volunteers_at", "works_as", "works_at"];
@@ -488,6 +506,14 @@ const SUPPOSING_LEADS: &[&str] = &[
     "let’s say ",
     "let's pretend ",
     "what if ",
+    "as an example",
+    "e.g. ",
+    "for example",
+    "for instance",
+    "for the sake of argument",
+    "for this exercise",
+    "say i ",
+    "say i'm ",
 ];
 
 /// What is not told of the world.

@@ -10,6 +10,7 @@ pub(super) fn hands_over(sentence: &str, ends_line: bool) -> bool {
     let lower = sentence.trim().to_lowercase().replace('’', "'");
     let words = words_of(&lower);
     if is_forwarded(&lower)
+        || is_supposed(&lower)
         || is_played(&lower)
         || is_dreamed(&words)
         || is_asked_about(&lower)
@@ -65,6 +66,9 @@ fn is_asked_about(lower: &str) -> bool {
 /// in French", "the bio should say", "email to my boss".
 fn is_lead(lead: &[&str]) -> bool {
     let is_text = |word: &&str| TEXTS.contains(word) || *word == "resignation";
+    if lead.len() <= 7 && lead.iter().any(|word| SAMPLES.contains(word)) {
+        return true;
+    }
     match lead {
         ["one"] | [] => false,
         // "Number one: ..." counts.
@@ -85,6 +89,20 @@ fn is_lead(lead: &[&str]) -> bool {
         _ => false,
     }
 }
+
+/// What is of nobody, or of whoever an exercise is about.
+const SAMPLES: &[&str] = &[
+    "example",
+    "examples",
+    "exercise",
+    "fixture",
+    "homework",
+    "hypothetical",
+    "patient",
+    "readme",
+    "sample",
+    "samples",
+];
 
 /// Languages that texts are put into.
 const LANGUAGES: &[&str] = &[
@@ -216,6 +234,62 @@ fn is_forwarded(lower: &str) -> bool {
     is_header || is_noted || is_pointed_at && !lower.contains('?')
 }
 
+/// "Let's say I live in Texas", whatever follows.
+fn is_supposed(lower: &str) -> bool {
+    let begins = |lead: &str| {
+        let behind = lower.strip_prefix(lead);
+        let behind = behind.map(|behind| behind.strip_prefix("that ").unwrap_or(behind));
+        behind.is_some_and(|behind| words_of(behind).first().is_some_and(|word| is_own(word)))
+    };
+    let world = lower.strip_prefix("in ").map(words_of).unwrap_or_default();
+    let in_a_world = match world.as_slice() {
+        ["my" | "the" | "this" | "a", world, next, ..] => WORLDS.contains(world) && is_own(next),
+        [world, next, ..] => WORLDS.contains(world) && is_own(next),
+        _ => false,
+    };
+    SUPPOSED.iter().any(|lead| begins(lead))
+        || SUPPOSED_ALWAYS.iter().any(|lead| lower.starts_with(lead))
+        || in_a_world
+}
+
+/// How a sentence begins that supposes something of who speaks.
+const SUPPOSED: &[&str] = &[
+    "assume ",
+    "assuming ",
+    "imagine ",
+    "let's pretend ",
+    "let's say ",
+    "pretend ",
+    "say ",
+    "suppose ",
+    "supposing ",
+];
+
+/// The same, whatever is supposed.
+const SUPPOSED_ALWAYS: &[&str] = &[
+    "for the sake of argument",
+    "for this exercise",
+    "here is a hypothetical",
+    "here's a hypothetical",
+    "hypothetical:",
+    "hypothetically",
+];
+
+/// Where somebody is another one.
+const WORLDS: &[&str] = &[
+    "campaign",
+    "d&d",
+    "dream",
+    "game",
+    "minecraft",
+    "novel",
+    "screenplay",
+    "sims",
+    "skyrim",
+    "stardew",
+    "story",
+];
+
 /// "Act as a barber", after which somebody else speaks.
 fn is_played(lower: &str) -> bool {
     let is_named = |lead: &str| lower.starts_with(lead) || lower.contains(&format!(", {lead}"));
@@ -272,6 +346,10 @@ fn is_introduced(lower: &str) -> bool {
     let Some(lead) = INTRODUCED.iter().find(begins) else { return false };
     let behind = lower.split_once(lead).map_or("", |(_, behind)| behind);
     let words = words_of(behind);
+    // What is learned by, and told of nobody.
+    if matches!(words.as_slice(), ["my", "answers" | "essay" | "exercise" | "homework", ..]) {
+        return true;
+    }
     let place = words.iter().take(4).position(|word| TEXTS.contains(word));
     let is_own = |word: &str| matches!(word, "my" | "i" | "we" | "our");
     place.is_some_and(|place| !words[..words.len().min(place + 2)].iter().any(|word| is_own(word)))
@@ -302,6 +380,12 @@ const WORKED_ON: &[&str] = &[
     "rephrase",
     "paraphrase",
     "reword",
+    "anonymize",
+    "classify",
+    "extract",
+    "grade",
+    "parse",
+    "transcribe",
     "pretend",
     "roleplay",
 ];

@@ -98,7 +98,10 @@ impl Writer<'_> {
                 self.put(at, me);
                 self.agree(at);
             }
-            "i'm" => self.put(at, format!("{me} is")),
+            "i'm" => {
+                self.put(at, format!("{me} is"));
+                self.agree_further(at);
+            }
             "i've" => self.put(at, format!("{me} has")),
             "i'll" => self.put(at, format!("{me} will")),
             "i'd" => {
@@ -369,7 +372,7 @@ impl Writer<'_> {
             return;
         }
         let Some(third) = agreed(&word.lower, place == at + 1) else { return };
-        let is_present = verbs::lemma(&word.lower) != Some("be") && third != "was";
+        let is_present = third != "was";
         self.put(place, third);
         if is_present {
             self.agree_further(place);

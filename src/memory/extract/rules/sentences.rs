@@ -91,7 +91,25 @@ fn is_within_quotes(text: &str, at: usize) -> bool {
     }
     let line = before.rsplit('\n').next().unwrap_or_default();
     let is_fenced = !before.matches("```").count().is_multiple_of(2);
-    is_open || is_fenced || line.trim_start().starts_with('>')
+    let is_code = COMMENTS.iter().any(|mark| line.trim_start().starts_with(mark));
+    is_open || is_fenced || is_code || is_within_backticks(text, at)
+}
+
+/// What a line of a quotation, of code or of a page begins with.
+const COMMENTS: &[&str] = &[">", "//", "/*", "<"];
+
+/// Whether somebody tells of themselves in code: "const bio = `I live in Paris`".
+fn has_code(text: &str) -> bool {
+    ["`I ", "`I'm ", "`My ", "`We "].iter().any(|code| text.contains(code))
+}
+
+/// Whether a place is in code within a line: "`I live in Texas`".
+fn is_within_backticks(text: &str, at: usize) -> bool {
+    let (before, behind) = (text.get(..at).unwrap_or_default(), text.get(at..).unwrap_or_default());
+    let is_mark = |c: Option<char>| c.is_none_or(|c| !c.is_alphanumeric());
+    let opens = |(place, _): &(usize, &str)| is_mark(before[..*place].chars().next_back());
+    let marks = before.match_indices('`').filter(opens).count();
+    !before.contains("```") && !marks.is_multiple_of(2) && behind.contains('`')
 }
 
 /// The next quote after a place, and whether it closes: something stands before it, and no word after it.
@@ -108,8 +126,27 @@ fn next_quote(text: &str, place: usize) -> Option<(usize, bool)> {
 fn said_by_others(text: &str) -> Vec<Range<usize>> {
     let mut parts = single_quoted(text);
     parts.extend(lines_of_chat(text));
+    parts.extend(lines_of_roles(text));
     parts
 }
+
+/// The lines of a talk with a machine that was pasted: "user: I live in Texas".
+fn lines_of_roles(text: &str) -> impl Iterator<Item = Range<usize>> {
+    let mut at = 0;
+    let lines = text.split_inclusive('\n').map(move |line| {
+        at += line.len();
+        (line, at - line.len()..at)
+    });
+    let is_said = |line: &str| {
+        let role = line.trim().split_once(':').map_or("", |(role, _)| role);
+        ROLES.iter().any(|known| role.eq_ignore_ascii_case(known))
+    };
+    lines.filter(move |(line, _)| is_said(line)).map(|(_, range)| range)
+}
+
+/// Who speaks in a talk that is pasted.
+const ROLES: &[&str] =
+    &["agent", "ai", "assistant", "bot", "customer", "human", "patient", "system", "user"];
 
 /// What somebody says within single quotes: from one before `I` or `My` to one behind a stop, since others are apostrophes
 /// and titles.
@@ -179,6 +216,10 @@ fn push<'t>(
     if !text.chars().any(char::is_alphanumeric) {
         return;
     }
+    if let Some(said) = declared(text) {
+        push(found, whole, range.start + said.start..range.start + said.end, others);
+        return push(found, whole, range.start + said.end..range.end, others);
+    }
     let first = text.find(char::is_alphanumeric).unwrap_or(0);
     let is_quoted = is_within_quotes(whole, range.start + first);
     let is_of_text = found.last().is_some_and(|last| last.hands_over);
@@ -191,7 +232,8 @@ fn push<'t>(
     let is_of_another = others.iter().any(|part| part.start < said.end && said.start < part.end);
     let is_quoted = is_quoted || is_of_text || is_of_another;
     // What is handed over may begin in the same sentence.
-    let is_begun = hands_over && text.contains(": ") || handed::opens_quotes(text);
+    let is_begun =
+        hands_over && text.contains(": ") || handed::opens_quotes(text) || has_code(text);
     let is_quoted = is_quoted || is_begun || cites || goes_on || handed::speaks_as(text);
     let cites = (cites && handed::tells_of_self(text) || goes_on) && !ends_line;
     let is_question = text.trim_end_matches(['"', '”', ')', '!', '.']).ends_with(['?', '？']);
@@ -205,6 +247,50 @@ fn push<'t>(
         found.push(Sentence { text, is_question, is_quoted, hands_over, cites });
     }
 }
+
+/// What somebody says of themselves before a question about it: "I'm vegan, what can I eat?", "Since I'm vegan, ...".
+fn declared(text: &str) -> Option<Range<usize>> {
+    if !text.trim_end().ends_with('?') {
+        return None;
+    }
+    let start = text.find(|c: char| !c.is_whitespace())?;
+    let plain = |word: &str| word.trim_matches([',', '.']).to_lowercase().replace('’', "'");
+    let mut words = text[start..].split(' ').map(plain);
+    let first = words.next()?;
+    let is_reason = matches!(first.as_str(), "since" | "because");
+    let (subject, verb) = match is_reason {
+        true => (words.next()?, words.next()?),
+        false => (first.clone(), String::new()),
+    };
+    let is_state = matches!(subject.as_str(), "i'm" | "my")
+        || matches!(verb.as_str(), "am" | "have" | "live" | "work");
+    let start = start + if is_reason { first.len() + 1 } else { 0 };
+    if !OWN.contains(&subject.as_str()) || is_reason && !is_state {
+        return None;
+    }
+    let asks = |at: &usize| {
+        let mut behind = text[at + 2..].split(' ').map(plain);
+        let Some(mut word) = behind.next() else { return false };
+        if matches!(word.as_str(), "so" | "and" | "but") {
+            word = behind.next().unwrap_or_default();
+        }
+        let next = behind.next().unwrap_or_default();
+        ASKS.contains(&word.as_str())
+            || matches!(word.as_str(), "have" | "has") && matches!(next.as_str(), "you" | "anyone")
+    };
+    let end = text.rmatch_indices(", ").map(|(at, _)| at).find(asks)?;
+    (start < end).then_some(start..end)
+}
+
+/// How somebody begins to tell of themselves.
+const OWN: &[&str] = &["i", "i'm", "im", "i've", "my", "we", "we're", "we've", "our"];
+
+/// How a question begins.
+const ASKS: &[&str] = &[
+    "any", "am", "are", "can", "could", "did", "do", "does", "how", "how's", "is", "may", "shall",
+    "should", "was", "what", "what's", "when", "where", "where's", "which", "who", "who's", "why",
+    "will", "would",
+];
 
 /// Whether a sentence ends at a mark.
 fn is_stop(text: &str, at: usize, c: char) -> bool {

@@ -105,6 +105,14 @@ impl Reader<'_> {
                 people.read(text, &own);
                 continue;
             }
+            if let (Some(asked), Some(me)) = (question, people.me)
+                && let Some(text) = answers::affirmed(asked.text, &own, me)
+            {
+                question = None;
+                found.push(affirmation(text, (asked.turn, place), turn.at));
+                follows = false;
+                continue;
+            }
             if sentence.is_question || !says_something(&own) {
                 people.read(text, &own);
                 follows = false;
@@ -181,6 +189,24 @@ impl Reader<'_> {
             turns,
             is_whole,
         })
+    }
+}
+
+/// What "yes" tells, which is worth no statement of its own.
+fn affirmation(text: String, (asked, said): (usize, usize), at: Option<Time>) -> Statement {
+    Statement {
+        said: text.clone(),
+        text: finished(&text),
+        confidence: ASSERTED,
+        valid: Interval { from: at.unwrap_or(Interval::MIN), to: Interval::MAX },
+        at,
+        is_quoted: false,
+        is_taken_back: false,
+        is_of_me: true,
+        goes_on: false,
+        weight: 0.0,
+        turns: vec![asked, said],
+        is_whole: false,
     }
 }
 

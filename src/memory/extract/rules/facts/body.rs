@@ -6,6 +6,7 @@ use engraph_storage::graph::Intent;
 
 use super::{Finder, Group, Tail, Tense, lexicon, tails, verbs};
 use crate::memory::extract::rules::kinds;
+use crate::memory::extract::rules::sentences::gap;
 use crate::retrieval::words::words;
 use crate::time;
 
@@ -208,13 +209,20 @@ impl<'a> Finder<'a> {
 
     /// "takes metformin", "takes metformin and lisinopril twice a day": what is a medicine by its name.
     pub(super) fn of_medicine(&mut self, person: &str, at: usize, group: Group) {
-        if group.tense != Tense::Present || group.is_ongoing {
+        if group.tense != Tense::Present {
             return;
         }
         let mut found: Vec<Tail<'a>> = Vec::new();
         let mut next = Some(at);
         while let Some(tail) = next.and_then(|at| self.medicine(person, at)) {
-            next = (self.lower(tail.end) == "and").then_some(tail.end + 1);
+            let is_listed = self
+                .words
+                .get(tail.end)
+                .is_some_and(|next| gap(self.text, tail.last, next) == ", ");
+            next = match self.lower(tail.end) {
+                "and" => Some(tail.end + 1),
+                _ => is_listed.then_some(tail.end),
+            };
             found.push(tail);
         }
         let is_taken = found.last().is_some_and(|last| self.is_often(last));
@@ -226,6 +234,10 @@ impl<'a> Finder<'a> {
 
     /// A medicine at a place, with "daily" if that stands behind it.
     fn medicine(&self, person: &str, at: usize) -> Option<Tail<'a>> {
+        if self.dose(at + 1) > 0 && kinds::is_medicine(self.lower(at)) {
+            let word = self.words.get(at)?;
+            return Some(Tail::word(self.text.get(word.range.clone())?, word, at));
+        }
         let tail = tails::noun(self.text, self.words, at, person)?;
         let last = without_how_often(tail.text).split(' ').next_back()?;
         (kinds::is_medicine(last) && verbs::verb(&tail.last.lower).is_none()).then_some(tail)
@@ -233,7 +245,7 @@ impl<'a> Finder<'a> {
 
     /// Whether a medicine is taken again and again, by what stands behind it: nothing, how often, or against what.
     fn is_often(&self, tail: &Tail<'_>) -> bool {
-        let end = tail.end;
+        let end = tail.end + self.dose(tail.end);
         match (self.lower(end), self.lower(end + 1)) {
             _ if self.is_end(end) || without_how_often(tail.text) != tail.text => true,
             ("daily" | "nightly", _) => true,
@@ -242,9 +254,24 @@ impl<'a> Finder<'a> {
             ("in", "the") => matches!(self.lower(end + 2), "morning" | "mornings" | "evening"),
             ("at", "night") => true,
             // "for high blood pressure", and not "for granted".
-            ("for", _) => self.longest(end + 1, kinds::condition).is_some(),
+            ("for", next) => {
+                let at = end + 1 + usize::from(matches!(next, "my" | "the"));
+                self.longest(at, kinds::condition).is_some()
+            }
             (_, "times") => matches!(self.lower(end + 2), "a" | "per"),
             _ => false,
+        }
+    }
+
+    /// How many words say how much is taken: "500mg", "10 mg".
+    fn dose(&self, at: usize) -> usize {
+        let is_unit = |text: &str| matches!(text, "mg" | "mcg" | "g" | "ml" | "iu");
+        let number = self.lower(at).trim_start_matches(|c: char| c.is_ascii_digit() || c == '.');
+        match number.len() == self.lower(at).len() {
+            true => 0,
+            false if is_unit(number) => 1,
+            false if number.is_empty() && is_unit(self.lower(at + 1)) => 2,
+            false => 0,
         }
     }
 

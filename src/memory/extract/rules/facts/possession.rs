@@ -16,7 +16,8 @@ use crate::retrieval::hedge::{Hedge, hedges};
 use crate::retrieval::words::is_stop_word;
 
 /// Relations that nothing ends.
-pub(super) const UNENDING: &[&str] = &["has_child", "has_parent", "has_sibling", "has_grandparent"];
+pub(super) const UNENDING: &[&str] =
+    &["has_child", "has_parent", "has_sibling", "has_grandparent", "has_grandchild"];
 
 /// Verbs of which somebody has what stands behind.
 const GIVING: &[&str] = &[

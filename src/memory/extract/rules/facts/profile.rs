@@ -224,10 +224,13 @@ const BEHIND_COMMA: &[&str] = &[
     "bought",
     "diagnosed",
     "found",
+    "glad",
     "got",
     "had",
     "learned",
     "learnt",
+    "nice",
+    "pleased",
     "started",
 ];
 

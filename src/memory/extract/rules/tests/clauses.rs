@@ -122,7 +122,7 @@ fn manners_of_speaking_are_no_homes() {
     ]);
     assert_told(&[
         ("I work at Siemens when my office is closed.", &["works_at Siemens now..∞ ?"]),
-        ("I literally live in Slack.", &["lives_in Slack now..∞ ?"]),
+        ("I literally live in Starbucks.", &["lives_in Starbucks now..∞ ?"]),
         ("I work at Siemens if that helps.", &["works_at Siemens now..∞"]),
         ("I live in Paradise, Nevada.", &["lives_in Paradise now..∞"]),
     ]);

@@ -85,9 +85,11 @@ fn of_self(question: &str, answer: &str, me: &str) -> Option<String> {
         () if is_name && (asked.contains("your name") || asked.contains("call you")) => {
             format!("{me}'s name is {answer}")
         }
-        () if has(&["allergies", "allergic"]) => format!("{me} is allergic to {answer}"),
+        () if has(&["allergies", "allergic"]) => {
+            format!("{me} is allergic to {}", answer.to_lowercase())
+        }
         () if has(&["medication", "medications", "medicine", "meds"]) => {
-            format!("{me} takes {answer}")
+            format!("{me} takes {}", answer.to_lowercase())
         }
         () if is_asked_for && has(&["pets", "pet", "kids", "children", "siblings"]) => {
             format!("{me} has {answer}")

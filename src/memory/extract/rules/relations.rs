@@ -300,7 +300,7 @@ const OWN: &[(&str, &[&str])] = &[
     ("uses", &["use", "using"]),
     ("drives", &["drive", "driving"]),
     ("intolerant_to", &["intolerant"]),
-    ("takes", &["take", "taking"]),
+    ("takes", &["take", "taking", "on"]),
     ("avoids", &["avoid", "eat", "drink", "eating", "drinking", "consume"]),
     ("works_in", &["work"]),
     ("speaks", &["fluent", "language", "tongue"]),

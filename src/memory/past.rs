@@ -36,17 +36,22 @@ pub(super) fn end(transaction: &mut Transaction<'_>, ending: &Ending) -> Result<
     let relation = reader.catalog().relation(&ending.relation);
     let (Some(head), Some(relation)) = (head, relation) else { return Ok(()) };
     let said = ending.tail.as_ref().map(|name| name.to_lowercase());
-    let mut meant = Vec::new();
     let told = told_at(reader, &ending.sources)?;
+    let mut held = Vec::new();
     for edge in edges(reader, head, Side::Out, Some(&ending.relation))? {
-        let holds = end_of(&edge, ending.at, told).is_some() && !edge.uncertain;
         let is_named = match &said {
-            Some(said) if holds => is_called(reader, edge.tail, said)?,
-            _ => true,
+            Some(said) => is_called(reader, edge.tail, said)?,
+            None => true,
         };
-        if holds && is_named {
-            meant.push(edge);
+        if is_named && !edge.uncertain {
+            held.push(edge);
         }
+    }
+    // What was told first after that is meant only where nothing else can be.
+    let holds_then = |edge: &&Edge| edge.valid.from < ending.at && edge.valid.to > ending.at;
+    let mut meant: Vec<&Edge> = held.iter().filter(holds_then).collect();
+    if meant.is_empty() {
+        meant = held.iter().filter(|edge| end_of(edge, ending.at, told).is_some()).collect();
     }
     let [edge] = meant.as_slice() else { return Ok(()) };
     let Some(at) = end_of(edge, ending.at, told) else { return Ok(()) };

@@ -178,7 +178,10 @@ impl Write {
                     Some(other) => {
                         check_joins(transaction.reader(), (label, alias), (other, *span))?;
                         let moved = join(transaction, other, node, surroundings.models)?;
-                        format!("joined, {moved} {} moved", if moved == 1 { "fact" } else { "facts" })
+                        format!(
+                            "joined, {moved} {} moved",
+                            if moved == 1 { "fact" } else { "facts" }
+                        )
                     }
                     None if transaction.put_alias(node, alias)? => "aliased".to_owned(),
                     None => "held already".to_owned(),

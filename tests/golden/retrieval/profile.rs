@@ -116,6 +116,27 @@ fn anchor_beam_repair_and_pack() {
     assert!(text.contains("Antwerp") && text.contains("derived]-> Belgium"), "{text}");
 }
 
+/// What an evaluator judges within a sum is judged for all paths at once, as it is by itself.
+#[test]
+fn a_sum_of_scores_is_judged_as_they_are() {
+    let asked = "'In which country did Mara live in May 2021?'";
+    let query = |scores: &str| {
+        format!(
+            "ANCHOR e FOR {asked}
+             MATCH BEAM 3 p = (e)-[f]->{{1,2}}(x) EXPAND 5 FOR VALID_TIME AS OF e.reference_time
+               SCORE BY {scores}
+             RETURN x.key, round(score * 10000) AS score"
+        )
+    };
+    let apart = query(&format!("relevance(p, {asked}), coherence(p)"));
+    let sum = query(&format!("0.5 * relevance(p, {asked}) + 0.5 * coherence(p)"));
+    let answers = [&apart, &sum].map(|text| talk().query(text, ()).expect(text).to_json());
+    assert_eq!(answers[0], answers[1]);
+    let texts = [&apart, &sum].map(|text| profile(text)[1].texts);
+    assert!(texts[0] > 0);
+    assert_eq!(texts[0], texts[1]);
+}
+
 #[test]
 fn search_represent_rerank_and_pack() {
     let lines = explained(
@@ -157,4 +178,21 @@ fn a_recalled_recipe() {
     assert_eq!(rows(&lines, "Rerank t for 'What did Tom say of his cello?' role x 1.4 top 2"), 2);
     assert_eq!(rows(&lines, "Search (t:Turn) by text and vector"), 6);
     assert_eq!(lines[3].texts, 1);
+}
+
+/// What was believed at an instant of the past changes no more: its turns are read once.
+#[test]
+fn a_past_that_was_asked_for_is_not_read_again() {
+    let last = "MATCH ()-[f]->() FOR VALID_TIME ALL RETURN max(f.system_from) AS at";
+    let at = talk().query(last, ()).expect(last).rows[0][0].clone();
+    let seeks = || {
+        let text = "PROFILE JSON SEARCH t:Turn FOR 'the cello' BY SIGNALS TOP 3
+                    FOR SYSTEM_TIME AS OF $at RETURN t.key";
+        let rows = talk().query(text, [("at", at.clone())]).expect(text);
+        let Value::String(json) = &rows.rows[0][0] else { panic!("a text") };
+        let profile: Json = serde_json::from_str(json).expect("is JSON");
+        profile["operators"][0]["seeks"].as_u64().expect("seeks")
+    };
+    let (first, again) = (seeks(), seeks());
+    assert!(again * 2 < first, "{first} and {again}");
 }

@@ -66,7 +66,8 @@ fn is_asked_about(lower: &str) -> bool {
 /// in French", "the bio should say", "email to my boss".
 fn is_lead(lead: &[&str]) -> bool {
     let is_text = |word: &&str| TEXTS.contains(word) || *word == "resignation";
-    if lead.len() <= 7 && lead.iter().any(|word| SAMPLES.contains(word)) {
+    let is_liked = lead.iter().any(|word| ["favorite", "favourite", "best"].contains(word));
+    if lead.len() <= 7 && !is_liked && lead.iter().any(|word| SAMPLES.contains(word)) {
         return true;
     }
     match lead {
@@ -239,7 +240,10 @@ fn is_supposed(lower: &str) -> bool {
     let begins = |lead: &str| {
         let behind = lower.strip_prefix(lead);
         let behind = behind.map(|behind| behind.strip_prefix("that ").unwrap_or(behind));
-        behind.is_some_and(|behind| words_of(behind).first().is_some_and(|word| is_own(word)))
+        let first = behind.and_then(|behind| words_of(behind).first().copied());
+        // "Imagine my surprise!"
+        let is_idiom = matches!((lead, first), ("imagine " | "say ", Some("my")));
+        first.is_some_and(is_own) && !is_idiom
     };
     let world = lower.strip_prefix("in ").map(words_of).unwrap_or_default();
     let in_a_world = match world.as_slice() {

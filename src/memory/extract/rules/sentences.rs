@@ -91,12 +91,17 @@ fn is_within_quotes(text: &str, at: usize) -> bool {
     }
     let line = before.rsplit('\n').next().unwrap_or_default();
     let is_fenced = !before.matches("```").count().is_multiple_of(2);
-    let is_code = COMMENTS.iter().any(|mark| line.trim_start().starts_with(mark));
+    let is_code = begins_code(line.trim_start());
     is_open || is_fenced || is_code || is_within_backticks(text, at)
 }
 
-/// What a line of a quotation, of code or of a page begins with.
-const COMMENTS: &[&str] = &[">", "//", "/*", "<"];
+/// Whether a line is of a quotation, of code or of a page: a heart begins none.
+fn begins_code(line: &str) -> bool {
+    let is_tag =
+        |behind: &str| behind.starts_with(|c: char| c.is_ascii_alphabetic() || "/!".contains(c));
+    [">", "//", "/*"].iter().any(|mark| line.starts_with(mark))
+        || line.strip_prefix('<').is_some_and(is_tag)
+}
 
 /// Whether somebody tells of themselves in code: "const bio = `I live in Paris`".
 fn has_code(text: &str) -> bool {

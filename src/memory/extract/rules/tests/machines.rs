@@ -21,6 +21,11 @@ fn what_is_supposed_goes_on_to_the_end() {
         "I moved to Texas. Let's say I like it.",
         &["moved_to Texas now..∞", "lives_in Texas now..∞"],
     )]);
+    assert_told(&[
+        ("Imagine my surprise! I live in Oslo.", &["lives_in Oslo now..∞"]),
+        ("My favorite exercise: yoga. I live in Oslo.", &["lives_in Oslo now..∞"]),
+        ("<3⏎I live in Oslo.", &["lives_in Oslo now..∞"]),
+    ]);
 }
 
 #[test]

@@ -101,6 +101,11 @@ pub(crate) fn is_assistant(speaker: &str) -> bool {
     is_one_of(&ASSISTANTS, speaker)
 }
 
+/// Whether a role is that of a machine, whoever has it: people are agents too.
+pub(crate) fn is_role_of_machine(role: &str) -> bool {
+    is_one_of(&["ai", "assistant", "bot", "chatbot", "llm", "model"], role)
+}
+
 /// Whether a speaker is called by asking.
 pub(crate) fn is_user(speaker: &str) -> bool {
     is_one_of(&USERS, speaker)

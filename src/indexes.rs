@@ -5,6 +5,7 @@
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::ops::ControlFlow;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use engraph_storage::graph::{LabelId, NodeId, RelationId, SystemScope, Time};
 use engraph_storage::{Changes, KeyTokenizer, Reader, Store, TokenizerError};
@@ -28,6 +29,8 @@ pub(crate) struct Indexes {
     turns: Mutex<HashMap<LabelId, Turns>>,
     /// The turns of a label as of an instant of the past, which were asked for last.
     past_turns: Mutex<Option<(LabelId, Time, Arc<TurnIndex>)>>,
+    /// How often something was forgotten.
+    forgotten: AtomicU64,
     /// How many nodes labels had at a commit.
     counts: Mutex<HashMap<LabelId, (Time, u64)>>,
 }
@@ -71,6 +74,7 @@ impl Indexes {
             names: Mutex::default(),
             turns: Mutex::default(),
             past_turns: Mutex::default(),
+            forgotten: AtomicU64::new(0),
             counts: Mutex::default(),
         }
     }
@@ -166,8 +170,13 @@ impl Indexes {
                 if let Some((_, _, index)) = kept.filter(|kept| (kept.0, kept.1) == (label, time)) {
                     return Ok(index);
                 }
+                let before = self.forgotten.load(Ordering::Acquire);
                 let index = read()?;
-                *self.past_turns.lock() = Some((label, time, Arc::clone(&index)));
+                let mut kept = self.past_turns.lock();
+                // What was forgotten meanwhile may be in it.
+                if self.forgotten.load(Ordering::Acquire) == before {
+                    *kept = Some((label, time, Arc::clone(&index)));
+                }
                 return Ok(index);
             }
             SystemScope::AsOf(_) | SystemScope::All => return read(),
@@ -230,6 +239,7 @@ impl Indexes {
     pub(crate) fn forget(&self) {
         self.names.lock().clear();
         self.turns.lock().clear();
+        self.forgotten.fetch_add(1, Ordering::AcqRel);
         *self.past_turns.lock() = None;
     }
 

@@ -42,22 +42,25 @@ pub(super) fn run(command: &Import, output: &mut Output) -> Result<()> {
     // Also after a failure, or its text would stand after the bar.
     bar.finish_and_clear();
     let has_stored = report.as_ref().is_ok_and(Report::has_stored);
-    if let Some(db) = db.filter(|_| is_new && !has_stored) {
-        leave_nothing(db, &command.db)?;
-    }
+    let left = match db.filter(|_| is_new && !has_stored) {
+        Some(db) => leave_nothing(db, &command.db),
+        None => Ok(()),
+    };
     let report = report?;
+    left?;
     show(&report, file, output)?;
     let has_drawn = |(what, count): &(&str, u64)| *what == "facts drawn" && *count > 0;
     if is_new && report.stored.iter().any(has_drawn) {
-        output.note(UNDEFINED);
+        UNDEFINED.iter().for_each(|line| output.note(line));
     }
     Ok(())
 }
 
 /// What is not known of relations that a new database was told.
-const UNDEFINED: &str = "\
-note: nothing is defined of relations yet, so two homes may hold at one time; told before the first import,
-DEFINE RELATION lives_in CARDINALITY ONE lets a later one end the one before";
+const UNDEFINED: [&str; 2] = [
+    "note: nothing is defined of relations yet, so two homes may hold at one time; told before the first import,",
+    "DEFINE RELATION lives_in CARDINALITY ONE lets a later one end the one before",
+];
 
 /// Takes away a database that was made for an import of which nothing was stored.
 fn leave_nothing(db: Engraph, path: &Path) -> Result<()> {

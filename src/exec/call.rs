@@ -229,7 +229,7 @@ fn network(
             continue;
         }
         let most = (context.limits().rows_max - nodes.len()).saturating_add(1);
-        nodes.extend(context.reader.first_of_label(label, most)?);
+        nodes.extend(context.reader.first_in(label, most, filter.system)?);
         context.rows(nodes.len())?;
     }
     nodes.sort_unstable();

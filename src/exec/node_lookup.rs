@@ -131,30 +131,14 @@ impl NodeLookup {
             Some(labels) => labels.clone(),
             None => context.reader.catalog().labels().map(|(label, _)| label).collect(),
         };
-        // An alias that came later than the time asked for leads nowhere then.
-        let takes_alias = self.by == LookupBy::Key;
-        let answers = |id| {
-            let record = context.reader.node(id, system)?;
-            let named =
-                |record: &NodeRecord| record.key == key || takes_alias && has_alias(record, key);
-            Ok::<_, Error>(record.is_some_and(|record| named(&record)))
-        };
         for label in labels {
             context.work(1)?;
-            if let Some(id) = context.reader.find_node(label, key)?
-                && answers(id)?
-            {
-                found.push(id);
-                // A name leads to one node at a time.
-                if system != SystemScope::All {
-                    continue;
-                }
-            }
-            if system == SystemScope::Current {
-                continue;
-            }
-            for id in context.reader.former_nodes(label, key)? {
-                if !found.contains(&id) && answers(id)? {
+            for id in context.reader.all_named(label, key, system)? {
+                let is_key = || {
+                    let record = context.reader.node(id, system)?;
+                    Ok::<_, Error>(record.is_some_and(|record| record.key == key))
+                };
+                if self.by == LookupBy::Key || is_key()? {
                     found.push(id);
                 }
             }
@@ -177,10 +161,6 @@ fn id_of(cell: &Cell) -> Option<i64> {
         Cell::Float(id) if id.fract() == 0.0 && id.abs() < 9e15 => Some(*id as i64),
         _ => None,
     }
-}
-
-fn has_alias(record: &NodeRecord, key: &str) -> bool {
-    record.aliases.iter().any(|alias| alias == key)
 }
 
 impl Operator for NodeLookup {

@@ -18,7 +18,7 @@ use serde_json::{Map, Value as Json};
 
 use crate::database::Engraph;
 use crate::error::Result;
-use crate::graph_names::{ROLE, UTC_OFFSET, is_assistant, is_machine};
+use crate::graph_names::{ROLE, UTC_OFFSET, is_machine, is_role_of_machine};
 use crate::import::facts::key;
 use crate::import::rows::BYTE_ORDER_MARK;
 use crate::import::said_at::{NAMES, SECOND, take_time};
@@ -310,7 +310,7 @@ fn said(message: &Json, position: u64) -> std::result::Result<Option<Said>, Stri
     let Some((text, has_picture)) = text(content)? else { return Ok(None) };
     let name = take(&mut fields, &["name", "speaker"])?;
     // Of a machine that has a name it is kept that it is one.
-    if let Some(role) = role.as_ref().filter(|role| name.is_some() && is_assistant(role)) {
+    if let Some(role) = role.as_ref().filter(|role| name.is_some() && is_role_of_machine(role)) {
         fields.insert(ROLE.to_owned(), Json::String(role.clone()));
     }
     let speaker = name.or(role);

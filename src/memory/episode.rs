@@ -23,7 +23,7 @@ use super::split::{HEAD_AS, TAIL_AS};
 use super::validate::{Said, UNCERTAIN, is_borne_out};
 use crate::graph_names::{
     ABOUT, CO_OCCURS, CONTAINS, DERIVED_FROM, EPISODE, HAS_EPISODE, MENTION, PERSON, ROLE,
-    SEMANTIC, SESSION, TURN, YIELDS, is_assistant,
+    SEMANTIC, SESSION, TURN, YIELDS, is_assistant, is_role_of_machine,
 };
 use crate::retrieval::words::has_name;
 use crate::write::{FactInput, Input, NodeInput, TurnInput};
@@ -104,7 +104,7 @@ impl Episode<'_> {
         let by_assistant = |turn: &TurnInput| {
             let role = turn.properties.get(ROLE);
             is_assistant(&turn.speaker)
-                || matches!(role, Some(Value::String(role)) if is_assistant(role))
+                || matches!(role, Some(Value::String(role)) if is_role_of_machine(role))
         };
         let mut turns = places.iter().filter_map(|place| self.turns.get(*place)).peekable();
         turns.peek().is_some() && turns.all(by_assistant)

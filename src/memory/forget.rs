@@ -33,6 +33,7 @@ use self::redraw::{Joined, drawn_of_all, redraw, wanted_statements, wanted_tags}
 use self::together::{Together, Told};
 use super::draw::{self, Drawn};
 use super::means::Means;
+use super::split;
 use super::theme_graph::LazyGrouping;
 use super::topic_graph::{self, About};
 use super::topics::CueLinker;
@@ -64,7 +65,9 @@ pub(crate) fn forget(
         false => Some(Redrawing::begin(transaction, (&lost, nodes), (grouping, means))?),
     };
     let before = transaction.made();
-    let mut forgotten = transaction.forget(nodes, facts)?;
+    let mut facts = facts.to_vec();
+    facts.extend(split::told_as(transaction.reader(), nodes)?);
+    let mut forgotten = transaction.forget(nodes, &facts)?;
     for (last, next) in chain {
         let at = time_of(transaction.reader(), next)?;
         write::link(transaction, last, NEXT, next, at)?;

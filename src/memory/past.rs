@@ -51,7 +51,11 @@ pub(super) fn end(transaction: &mut Transaction<'_>, ending: &Ending) -> Result<
     let holds_then = |edge: &&Edge| edge.valid.from < ending.at && edge.valid.to > ending.at;
     let mut meant: Vec<&Edge> = held.iter().filter(holds_then).collect();
     if meant.is_empty() {
-        meant = held.iter().filter(|edge| end_of(edge, ending.at, told).is_some()).collect();
+        for edge in &held {
+            if end_of(edge, ending.at, told).is_some() && begins_when_told(reader, edge)? {
+                meant.push(edge);
+            }
+        }
     }
     let [edge] = meant.as_slice() else { return Ok(()) };
     let Some(at) = end_of(edge, ending.at, told) else { return Ok(()) };
@@ -68,6 +72,22 @@ fn end_of(edge: &Edge, at: Time, told: Option<Time>) -> Option<Time> {
     let is_soon = edge.valid.from >= at && edge.valid.from.saturating_sub(at) <= MONTH;
     let end = if is_soon { told? } else { at };
     (edge.valid.from < end && edge.valid.to > end).then_some(end)
+}
+
+/// Whether nobody has said when a fact began: it does when its first turn was said.
+fn begins_when_told(reader: Reader<'_>, edge: &Edge) -> Result<bool> {
+    let belief = reader.version(edge.fact, edge.version)?.belief;
+    if belief.intent == Intent::Evolution
+        && reader.catalog().rule(edge.relation).intent != Intent::Evolution
+    {
+        return Ok(false);
+    }
+    for source in belief.sources {
+        if told_at(reader, &[source])? == Some(edge.valid.from) {
+            return Ok(true);
+        }
+    }
+    Ok(false)
 }
 
 /// Whether a node has a name, in lower case.
@@ -135,6 +155,9 @@ fn close_late(transaction: &mut Transaction<'_>, fact: &FactInput, threshold: f6
     let mut any = false;
     for edge in &same {
         let Some(at) = end_of(edge, fact.valid.to, Some(told)) else { continue };
+        if !begins_when_told(transaction.reader(), edge)? {
+            continue;
+        }
         if !is_claimed_later(transaction.reader(), edge, (at, threshold))? {
             transaction.close(edge.fact, at, &fact.sources)?;
             any = true;

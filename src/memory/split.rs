@@ -8,12 +8,13 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use engraph_storage::graph::{
-    Belief, Claim, Edge, Evidence, FactId, LabelId, NodeId, Side, SystemScope, Value, VersionRecord,
+    Belief, Claim, Edge, EdgeFilter, Evidence, FactId, LabelId, NodeId, PropertyId, Side,
+    SystemScope, Value, VersionRecord,
 };
 use engraph_storage::{CONCEPT, Reader, StorageError, Transaction};
 
 use super::resolve::REFERS_TO;
-use super::walk::edges;
+use super::walk::{edges, edges_in};
 use crate::error::Result;
 use crate::graph_names::{MENTION, named};
 use crate::models::Models;
@@ -62,10 +63,9 @@ pub(crate) fn split(
     }
     let own = write::put_node(transaction, &node, models)?;
     let mut moved = 0;
-    for side in [Side::Out, Side::In] {
-        for edge in edges(transaction.reader(), entity, side, None)? {
-            moved += u64::from(move_claims(transaction, &edge, side, (name, own))?);
-        }
+    for (fact, version) in believed_of(transaction.reader(), entity)? {
+        let version = transaction.reader().version(fact, version)?;
+        moved += u64::from(move_claims(transaction, (fact, &version), (entity, own, name))?);
     }
     Ok(moved)
 }
@@ -79,46 +79,50 @@ fn properties_before(
     let mut last = None;
     for node in reader.former_nodes(label, name)? {
         if reader.node(node, SystemScope::Current)?.is_none() {
-            last = reader.node(node, SystemScope::All)?.or(last);
+            let ended = reader.node(node, SystemScope::All)?;
+            last = ended.filter(|ended| ended.key == name).or(last);
         }
     }
     Ok(last.map(|record| named(&record, reader)).unwrap_or_default())
 }
 
-/// Makes an entity a name of another one, of which is told what was told of it. Gives how many facts that is.
+/// Makes an entity a name of another one, of which is told what was told of it; its properties stay in its past.
+/// Gives how many facts that is.
 ///
 /// # Errors
 ///
 /// [`StorageError::Invalid`] if they are not two entities of one label.
-pub(crate) fn join(
-    transaction: &mut Transaction<'_>,
-    entity: NodeId,
-    into: NodeId,
-    models: &Models,
-) -> Result<u64> {
+pub(crate) fn join(transaction: &mut Transaction<'_>, entity: NodeId, into: NodeId) -> Result<u64> {
     let reader = transaction.reader();
-    let (Some(one), Some(other)) =
-        (reader.node(entity, SystemScope::Current)?, reader.node(into, SystemScope::Current)?)
-    else {
+    let Some(one) = reader.node(entity, SystemScope::Current)? else {
         return Err(StorageError::Invalid("there is no such node".to_owned()).into());
     };
-    let label = reader.catalog().label_name(one.label).to_owned();
-    let mut facts = BTreeMap::new();
-    for side in [Side::Out, Side::In] {
-        let found = edges(reader, entity, side, None)?;
-        facts.extend(found.into_iter().map(|edge| (edge.fact, edge.version)));
-    }
-    let mut properties = named(&one, reader);
-    properties.retain(|name, _| named(&other, reader).get(name).is_none());
-    for (fact, version) in &facts {
-        let version = transaction.reader().version(*fact, *version)?;
-        move_fact(transaction, *fact, &version, (entity, into, &one.key))?;
+    let facts = believed_of(reader, entity)?;
+    let mut moved = 0;
+    for (fact, version) in facts {
+        let version = transaction.reader().version(fact, version)?;
+        let ends = [version.head, version.belief.tail];
+        // Nobody is a friend of themselves.
+        match ends.contains(&entity) && ends.contains(&into) {
+            true => drop(transaction.retract(fact)?),
+            false => {
+                move_fact(transaction, fact, &version, (entity, into, &one.key))?;
+                moved += 1;
+            }
+        }
     }
     transaction.end_node(entity, into)?;
-    let mut node = NodeInput::new(&label, &other.key);
-    node.properties = properties;
-    write::put_node(transaction, &node, models)?;
-    Ok(facts.len() as u64)
+    Ok(moved)
+}
+
+/// The believed facts that a node is an end of, each once, with their versions.
+fn believed_of(reader: Reader<'_>, node: NodeId) -> Result<BTreeMap<FactId, u32>> {
+    let mut facts = BTreeMap::new();
+    for side in [Side::Out, Side::In] {
+        let found = edges(reader, node, side, None)?;
+        facts.extend(found.into_iter().map(|edge| (edge.fact, edge.version)));
+    }
+    Ok(facts)
 }
 
 /// Tells a fact of another node than one of its ends, with the name of that end.
@@ -174,6 +178,47 @@ fn confirm_again(
     Ok(())
 }
 
+/// The facts of others that were told of these nodes alone, while they were one with them.
+pub(super) fn told_as(reader: Reader<'_>, nodes: &[NodeId]) -> Result<BTreeSet<FactId>> {
+    let mut found = BTreeSet::new();
+    for node in nodes {
+        let Some(record) = reader.node(*node, SystemScope::Current)? else { continue };
+        for name in std::iter::once(&record.key).chain(&record.aliases) {
+            for other in reader.former_nodes(record.label, name)? {
+                if other != *node {
+                    told_under(reader, other, name, &mut found)?;
+                }
+            }
+        }
+    }
+    Ok(found)
+}
+
+/// Adds the facts of a node that every claim calls by a name.
+fn told_under(
+    reader: Reader<'_>,
+    node: NodeId,
+    name: &str,
+    found: &mut BTreeSet<FactId>,
+) -> Result<()> {
+    let [head_as, tail_as] = [HEAD_AS, TAIL_AS].map(|name| reader.catalog().property(name));
+    for side in [Side::Out, Side::In] {
+        for edge in edges_in(reader, node, side, None, &EdgeFilter::EVERYTHING)? {
+            let mut is_named = true;
+            for (_, version) in reader.versions(edge.fact)? {
+                let property = if version.head == node { head_as } else { tail_as };
+                let called = |claim: &Claim| {
+                    let said = property.and_then(|property| claim.properties.get(&property));
+                    matches!(said, Some(Value::String(said)) if said == name)
+                };
+                is_named &= version.belief.claims().all(|claim| called(&claim));
+            }
+            found.extend(is_named.then_some(edge.fact));
+        }
+    }
+    Ok(())
+}
+
 /// The believed facts that say that a name means an entity.
 fn merges(reader: Reader<'_>, name: &str, entity: NodeId) -> Result<Vec<Edge>> {
     let catalog = reader.catalog();
@@ -186,35 +231,46 @@ fn merges(reader: Reader<'_>, name: &str, entity: NodeId) -> Result<Vec<Edge>> {
     Ok(edges.filter(|edge| edge.relation == relation && edge.tail == entity).collect())
 }
 
-/// Moves what was claimed of a fact under the name to the entity of that name; the other claims
-/// stay. False if nothing was.
+/// Moves what was claimed of a fact under the name from an entity to one of its own; the other claims stay. False if
+/// nothing was. A fact that was told from its other end has the name at that.
 fn move_claims(
     transaction: &mut Transaction<'_>,
-    edge: &Edge,
-    side: Side,
-    (name, own): (&str, NodeId),
+    (fact, version): (FactId, &VersionRecord),
+    (entity, own, name): (NodeId, NodeId, &str),
 ) -> Result<bool> {
-    let reader = transaction.reader();
-    let property = if side == Side::Out { HEAD_AS } else { TAIL_AS };
-    let Some(property) = reader.catalog().property(property) else { return Ok(false) };
-    let version = reader.version(edge.fact, edge.version)?;
-    let is_named = |claim: &Claim| matches!(claim.properties.get(&property), Some(Value::String(said)) if said == name);
+    let catalog = transaction.reader().catalog();
+    let [head_as, tail_as] = [HEAD_AS, TAIL_AS].map(|name| catalog.property(name));
+    let is_called = |claim: &Claim, property: Option<PropertyId>| {
+        let said = property.and_then(|property| claim.properties.get(&property));
+        matches!(said, Some(Value::String(said)) if said == name)
+    };
+    let is_named = |claim: &Claim| is_called(claim, head_as) || is_called(claim, tail_as);
     let (named, others): (Vec<Claim>, Vec<Claim>) =
         held_claims(&version.belief).partition(is_named);
     if named.is_empty() {
         return Ok(false);
     }
-    transaction.retract(edge.fact)?;
+    let (head, tail) = (version.head, version.belief.tail);
+    let is_loop = head == tail;
+    transaction.retract(fact)?;
     let mut stays = BTreeSet::new();
     for claim in others {
-        let belief = claimed(edge.tail, claim);
-        stays.insert(transaction.assert_fact(edge.head, edge.relation, &belief)?.fact);
+        let belief = claimed(tail, claim);
+        stays.insert(transaction.assert_fact(head, version.relation, &belief)?.fact);
     }
     let mut moved = BTreeSet::new();
     for mut claim in named {
-        claim.properties.remove(&property);
-        let (head, tail) = if side == Side::Out { (own, edge.tail) } else { (edge.head, own) };
-        moved.insert(transaction.assert_fact(head, edge.relation, &claimed(tail, claim))?.fact);
+        let moves =
+            |end: NodeId, property| end == entity && (!is_loop || is_called(&claim, property));
+        let head = if moves(head, head_as) { own } else { head };
+        let tail = if moves(tail, tail_as) { own } else { tail };
+        for property in [head_as, tail_as].into_iter().flatten() {
+            if is_called(&claim, Some(property)) {
+                claim.properties.remove(&property);
+            }
+        }
+        let belief = claimed(tail, claim);
+        moved.insert(transaction.assert_fact(head, version.relation, &belief)?.fact);
     }
     let facts = if stays.is_empty() { moved } else { stays };
     confirm_again(transaction, &version.belief, &facts)?;

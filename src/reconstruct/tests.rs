@@ -124,7 +124,8 @@ fn a_time_alone_is_asked_of_the_turns_that_count() {
     let asked = r#"{"operation":"events_by_time","from":"2025-05-01","to":"2025-06-01"}"#;
     let operation: Operation = serde_json::from_str(asked).unwrap();
     let found = |state: &mut Reconstruction| -> Vec<String> {
-        let found = state.apply(&db, &[operation.clone()]).unwrap().remove(0).found.unwrap();
+        let found =
+            state.apply(&db, std::slice::from_ref(&operation)).unwrap().remove(0).found.unwrap();
         found.into_iter().map(|one| one.key).collect()
     };
     let begun = || Reconstruction::begin(ASKED, Budget::default());

@@ -11,8 +11,8 @@ mod told;
 
 use engraph_grammar::ast::{self, Span, StatementKind};
 use engraph_storage::graph::{
-    Cardinality, ConfidencePolicy, Intent, NodeId, RecipeDefinition, RelationId, RelationRule,
-    RuleDefinition, ScorerDefinition, SystemScope,
+    Cardinality, ConfidencePolicy, Intent, NodeId, NodeRecord, RecipeDefinition, RelationId,
+    RelationRule, RuleDefinition, ScorerDefinition, SystemScope,
 };
 
 use engraph_storage::{Reader, StorageError, Transaction};
@@ -177,7 +177,7 @@ impl Write {
                 let outcome = match other {
                     Some(other) => {
                         check_joins(transaction.reader(), (label, alias), (other, *span))?;
-                        let moved = join(transaction, other, node, surroundings.models)?;
+                        let moved = join(transaction, other, node)?;
                         format!(
                             "joined, {moved} {} moved",
                             if moved == 1 { "fact" } else { "facts" }
@@ -248,6 +248,14 @@ fn check_joins(
         return Err(Diagnostic::at(span, format!("'{name}' is an alias of the {label} '{key}'"))
             .help(format!("SPLIT '{name}' FROM (:{label} '{key}') takes it from there"))
             .execute());
+    }
+    let record = reader.node(node, SystemScope::Current)?;
+    let is_new =
+        |record: &NodeRecord| record.system_from == reader.now() && !record.properties.is_empty();
+    if record.is_some_and(|record| is_new(&record)) {
+        let message =
+            format!("'{name}' was told in this transaction, and what it says would be lost");
+        return Err(Diagnostic::at(span, message).help("COMMIT it first").execute());
     }
     if !is_entity(label) {
         return Err(Diagnostic::at(span, format!("'{name}' is a {label} of its own already"))

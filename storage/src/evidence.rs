@@ -426,8 +426,8 @@ pub(crate) fn claimed<'b>(
     belief.claims().filter(says_it).map(|claim| claim.valid)
 }
 
-/// Adds a part at the end. Claims of the same sources in a row become one where they touch, and so do
-/// confirmations and doubts, so that evidence does not grow with every repetition.
+/// Adds a part at the end. Claims of the same sources in a row become one where they touch and name the same
+/// properties, and so do confirmations and doubts, so that evidence does not grow with every repetition.
 fn push(evidence: &mut Vec<Evidence>, part: Evidence, policy: ConfidencePolicy) {
     let joined = match (evidence.last(), part) {
         (Some(Evidence::Confirmed(a)), Evidence::Confirmed(b)) => {
@@ -443,6 +443,7 @@ fn push(evidence: &mut Vec<Evidence>, part: Evidence, policy: ConfidencePolicy) 
         (Some(Evidence::Claim(old)), Evidence::Claim(mut claim))
             if old.sources == claim.sources
                 && old.valid.touches(&claim.valid)
+                && old.properties.keys().eq(claim.properties.keys())
                 && is_as_one(old, &claim, policy) =>
         {
             let heard = (old.confidence, old.sources.as_slice());

@@ -141,6 +141,7 @@ impl Transaction<'_> {
         if self.reader().node(node, SystemScope::Current)?.is_some() {
             for name in &names {
                 self.overlay.delete(Family::NodeKeys, key::node_key(record.label, name));
+                self.forget_lent_name(record.label, name)?;
             }
         }
         self.forget_former_names(node, record.label)?;

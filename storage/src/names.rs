@@ -29,6 +29,74 @@ impl Reader<'_> {
         Ok(nodes)
     }
 
+    /// The node with that label and key or alias as it stands in the scope; of several that had the name, with
+    /// [`SystemScope::All`], the one that has it now, or had it first.
+    pub fn find_in(
+        &self,
+        label: LabelId,
+        name: &str,
+        system: SystemScope,
+    ) -> Result<Option<NodeId>> {
+        Ok(self.all_named(label, name, system)?.into_iter().next())
+    }
+
+    /// The nodes that have that label and key or alias in the scope: one at an instant.
+    pub fn all_named(
+        &self,
+        label: LabelId,
+        name: &str,
+        system: SystemScope,
+    ) -> Result<Vec<NodeId>> {
+        let is_called = |node| {
+            let record = self.node(node, system)?;
+            Ok::<_, StorageError>(record.is_some_and(|record| {
+                record.key == name || record.aliases.iter().any(|alias| alias == name)
+            }))
+        };
+        let mut found = Vec::new();
+        if let Some(node) = self.find_node(label, name)?
+            && is_called(node)?
+        {
+            found.push(node);
+        }
+        if system == SystemScope::Current || system != SystemScope::All && !found.is_empty() {
+            return Ok(found);
+        }
+        for node in self.former_nodes(label, name)? {
+            if !found.contains(&node) && is_called(node)? {
+                found.push(node);
+            }
+        }
+        Ok(found)
+    }
+
+    /// The first nodes of a label in order of their keys, `most` at most, of those that are there in the scope.
+    pub fn first_in(
+        &self,
+        label: LabelId,
+        most: usize,
+        system: SystemScope,
+    ) -> Result<Vec<NodeId>> {
+        if system == SystemScope::Current || most == 0 {
+            return self.first_of_label(label, most);
+        }
+        let (mut nodes, mut failed) = (Vec::new(), None);
+        self.nodes_ever_of_label(label, None, &mut |_, met| {
+            for node in met {
+                match self.node(*node, system) {
+                    Ok(found) => nodes.extend(found.map(|_| *node)),
+                    Err(error) => failed = Some(error),
+                }
+            }
+            match failed.is_none() && nodes.len() < most {
+                true => ControlFlow::Continue(()),
+                false => ControlFlow::Break(()),
+            }
+        })?;
+        nodes.truncate(most);
+        failed.map_or(Ok(nodes), Err)
+    }
+
     /// Calls `visit` on every key that a node of a label has, or had before it ended, in order, from after `after`,
     /// until it breaks. Aliases are left out.
     pub fn nodes_ever_of_label(
@@ -255,7 +323,13 @@ impl Transaction<'_> {
         for node in nodes {
             let Some(record) = self.reader().node(*node, SystemScope::Current)? else { continue };
             for name in std::iter::once(&record.key).chain(&record.aliases) {
-                found.extend(self.reader().former_nodes(record.label, name)?);
+                former(
+                    self.view(),
+                    &key::former_names(record.label, name),
+                    &mut |held, node, kind| {
+                        found.extend((held == name && kind == KEY).then_some(node));
+                    },
+                )?;
             }
         }
         // Those that only lost a name are there.
@@ -266,6 +340,25 @@ impl Transaction<'_> {
             }
         }
         Ok(ended)
+    }
+
+    /// Takes out that other nodes had a name as an alias and lost it.
+    pub(crate) fn forget_lent_name(&mut self, label: LabelId, name: &str) -> Result<()> {
+        let mut lent = Vec::new();
+        former(self.view(), &key::former_names(label, name), &mut |held, node, kind| {
+            lent.extend((held == name && kind == ALIAS).then_some(node));
+        })?;
+        for node in lent {
+            self.overlay.delete(Family::NodeKeys, key::former_name(label, name, node));
+            let mut states = Vec::new();
+            each_past(self.view(), node, &mut |until, past| states.push((until, past)))?;
+            for (until, mut past) in states {
+                past.aliases.retain(|alias| alias != name);
+                let place = key::node_past(node, until);
+                self.overlay.put(Family::NodesPast, place, record::encode(&past)?);
+            }
+        }
+        Ok(())
     }
 
     /// Takes out that a node ever lost a name.

@@ -237,9 +237,10 @@ fn values(expr: &Expr, candidates: &[Candidate], context: &Context<'_>) -> Resul
     let calls = judged_in(expr).into_iter();
     let columns: Vec<Vec<Cell>> =
         calls.map(|call| judged(call, candidates, context)).collect::<Result<_>>()?;
-    if columns.is_empty() {
-        eval::warm(&[expr], candidates.iter().map(|candidate| &candidate.row), context)?;
-    }
+    // The rest of it in one call of the model too.
+    let mut rest = expr.clone();
+    put(&mut rest, &mut std::iter::empty());
+    eval::warm(&[&rest], candidates.iter().map(|candidate| &candidate.row), context)?;
     let value = |(place, candidate): (usize, &Candidate)| {
         let mut own = expr.clone();
         put(&mut own, &mut columns.iter().map(|column| column[place].clone()));

@@ -125,7 +125,7 @@ fn read_names(
 ) -> Result<Option<Vec<Name>>> {
     let nodes = match node {
         Some(node) => vec![node],
-        None => context.reader.first_of_label(label, NAMES_MAX + 1)?,
+        None => context.reader.first_in(label, NAMES_MAX + 1, system)?,
     };
     context.work(nodes.len())?;
     if nodes.len() > NAMES_MAX {
@@ -163,7 +163,7 @@ fn lookup(
 ) -> Result<Vec<Match>> {
     let mut found = Vec::new();
     for label in labels {
-        let Some(node) = context.reader.find_node(*label, name)? else { continue };
+        let Some(node) = context.reader.find_in(*label, name, system)? else { continue };
         let names = names_of(node, *label, system, context)?;
         found.extend(names.into_iter().find(|own| own.name == name).map(|own| own.of));
     }

@@ -143,9 +143,10 @@ impl Toolkit<'_> {
     }
 
     pub(super) fn node(&self, label: &str, key: &str) -> Result<Option<NodeId>> {
-        let Some(node) = self.context.reader.find(label, key)? else { return Ok(None) };
-        let is_there = self.context.reader.node(node, self.filter.system)?.is_some();
-        Ok(is_there.then_some(node))
+        match self.label(label) {
+            Some(label) => Ok(self.context.reader.find_in(label, key, self.filter.system)?),
+            None => Ok(None),
+        }
     }
 
     pub(super) fn seen(&self, id: NodeId) -> NodeRef {

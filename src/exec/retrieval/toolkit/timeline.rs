@@ -106,6 +106,6 @@ impl Toolkit<'_> {
 
     fn persons(&self) -> Result<Vec<NodeId>> {
         let Some(label) = self.label("Person") else { return Ok(Vec::new()) };
-        Ok(self.context.reader.first_of_label(label, PERSONS_MAX + 1)?)
+        Ok(self.context.reader.first_in(label, PERSONS_MAX + 1, self.filter.system)?)
     }
 }

@@ -63,47 +63,82 @@ pub(super) fn whole(question: &str, answer: &str, people: &People<'_>) -> String
     })
 }
 
-/// What an answer tells of whoever gives it, of what everybody is asked: "How old are you?" "44".
+/// What an answer tells of whoever gives it, of what everybody is asked: "How old are you?" "44". What is asked of
+/// anybody else, or of another time, is none of it.
 fn of_self(question: &str, answer: &str, me: &str) -> Option<String> {
-    let asked = question.to_lowercase();
-    let words: Vec<Word> = words(question);
-    let has = |known: &[&str]| words.iter().any(|word| known.contains(&word.lower.as_str()));
-    let first = answer.split(' ').next().unwrap_or_default().trim_matches([',', '.']);
-    if matches!(first, "no" | "none" | "not" | "nothing" | "nope" | "never") || first.is_empty() {
+    let asked = question.to_lowercase().replace('’', "'").replace("what is", "what's");
+    let asked = asked.trim_end_matches(['?', ' ']);
+    let is_of_another = ["he ", "she ", "they ", "does ", "your son", "your daughter"];
+    if is_of_another.iter().any(|other| asked.contains(other)) {
         return None;
     }
-    let is_asked_for = ["do you have", "any ", "got any", "have you got"]
-        .iter()
-        .any(|lead| asked.starts_with(lead));
+    let asks = |forms: &[&str]| forms.iter().any(|form| asked.ends_with(form));
+    let first = answer.split(' ').next().unwrap_or_default().trim_matches([',', '.']);
+    let lower = answer.to_lowercase();
+    if NONE.contains(&first.to_lowercase().as_str()) || first.is_empty() {
+        return None;
+    }
     let is_name = first.starts_with(char::is_uppercase) && answer.split(' ').count() <= 3;
     let article = if lexicon::is_determiner(first) { "" } else { "a " };
     Some(match () {
-        () if asked.contains("how old are you") => {
-            let years = first.parse::<u8>().ok()?;
+        () if asks(&["how old are you"]) => {
+            let years = first.parse::<u8>().ok().filter(|years| *years <= 120)?;
             format!("{me} is {years} years old")
         }
-        () if is_name && (asked.contains("your name") || asked.contains("call you")) => {
-            format!("{me}'s name is {answer}")
-        }
-        () if has(&["allergies", "allergic"]) => {
-            format!("{me} is allergic to {}", answer.to_lowercase())
-        }
-        () if has(&["medication", "medications", "medicine", "meds"]) => {
-            format!("{me} takes {}", answer.to_lowercase())
-        }
-        () if is_asked_for && has(&["pets", "pet", "kids", "children", "siblings"]) => {
+        () if is_name && asks(NAMES) => format!("{me}'s name is {answer}"),
+        () if asks(ALLERGIES) => format!("{me} is allergic to {lower}"),
+        () if asks(MEDICATION) => format!("{me} takes {lower}"),
+        () if asks(&["do you have any pets", "do you have pets", "do you have kids"])
+            || asks(&["do you have any kids", "do you have children", "do you have siblings"]) =>
+        {
             format!("{me} has {answer}")
         }
-        () if has(&["your"]) && has(&["diet", "nationality"]) => format!("{me} is {answer}"),
-        () if asked.contains("for a living") || has(&["your"]) && has(JOBS) => {
-            format!("{me} works as {article}{answer}")
+        () if asks(&["what's your diet", "what's your nationality"]) => {
+            format!("{me} is {answer}")
+        }
+        () if asks(JOBS) => {
+            let is_short = !answer.chars().any(char::is_lowercase);
+            format!("{me} works as {article}{}", if is_short { answer } else { &lower })
         }
         () => return None,
     })
 }
 
+/// Answers that tell of nothing.
+const NONE: &[&str] =
+    &["never", "no", "none", "nope", "not", "nothing", "retired", "unemployed", "nobody"];
+
+const NAMES: &[&str] = &[
+    "and your name",
+    "have your name",
+    "what can i call you",
+    "what do i call you",
+    "what should i call you",
+    "what's your name",
+];
+
+const ALLERGIES: &[&str] = &[
+    "any allergies",
+    "are you allergic to anything",
+    "do you have allergies",
+    "what are you allergic to",
+];
+
+const MEDICATION: &[&str] = &[
+    "any medication",
+    "any medications",
+    "what medication do you take",
+    "what medications do you take",
+];
+
 /// How somebody's work is asked for.
-const JOBS: &[&str] = &["job", "occupation", "profession"];
+const JOBS: &[&str] = &[
+    "what do you do for a living",
+    "what's your job",
+    "what's your job title",
+    "what's your occupation",
+    "what's your profession",
+];
 
 /// What "yes" says in answer to a question: "Are you vegan?" is "Nora is vegan". None if that is not plain.
 pub(super) fn affirmed(question: &str, answer: &[Word], me: &str) -> Option<String> {

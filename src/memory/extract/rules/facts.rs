@@ -96,6 +96,15 @@ pub(super) fn told(
     if statement.is_taken_back && (!finder.is_corrected || are_several) {
         finder.doubt(0);
     }
+    // "For example, I live in Japan" may be one of oneself.
+    let lead = statement.said.trim_start().to_lowercase();
+    if ["as an example", "e.g. ", "for example", "for instance"]
+        .iter()
+        .any(|one| lead.starts_with(one))
+    {
+        finder.doubt(0);
+        finder.endings.clear();
+    }
     let (mut found, mut endings) = (finder.found, finder.endings);
     // "This day" is no date of its own.
     let is_today = |at: &Time| (0..DAY).contains(&at.saturating_sub(statement.valid.from));
@@ -506,10 +515,6 @@ const SUPPOSING_LEADS: &[&str] = &[
     "let’s say ",
     "let's pretend ",
     "what if ",
-    "as an example",
-    "e.g. ",
-    "for example",
-    "for instance",
     "for the sake of argument",
     "for this exercise",
     "say i ",

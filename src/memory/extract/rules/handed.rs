@@ -15,6 +15,7 @@ pub(super) fn hands_over(sentence: &str, ends_line: bool) -> bool {
         || is_dreamed(&words)
         || is_asked_about(&lower)
         || lower.split_once(':').is_some_and(|(lead, _)| is_lead(&words_of(lead)))
+        || is_sample(&lower)
     {
         return true;
     }
@@ -66,10 +67,6 @@ fn is_asked_about(lower: &str) -> bool {
 /// in French", "the bio should say", "email to my boss".
 fn is_lead(lead: &[&str]) -> bool {
     let is_text = |word: &&str| TEXTS.contains(word) || *word == "resignation";
-    let is_liked = lead.iter().any(|word| ["favorite", "favourite", "best"].contains(word));
-    if lead.len() <= 7 && !is_liked && lead.iter().any(|word| SAMPLES.contains(word)) {
-        return true;
-    }
     match lead {
         ["one"] | [] => false,
         // "Number one: ..." counts.
@@ -89,6 +86,17 @@ fn is_lead(lead: &[&str]) -> bool {
         ["the" | "my", what, "i'm" | "i", ..] | ["sample" | "example", what] => is_text(what),
         _ => false,
     }
+}
+
+/// Whether what stands before a colon names a sample, behind which somebody tells of themselves: "Sample answer: I ...".
+fn is_sample(lower: &str) -> bool {
+    let Some((lead, behind)) = lower.split_once(':') else { return false };
+    let lead = words_of(lead);
+    let at = lead.iter().position(|word| SAMPLES.contains(word));
+    let is_named = at.is_some_and(|at| at + 2 >= lead.len() || lead[at] == "fixture");
+    let is_liked = lead.iter().any(|word| ["favorite", "favourite", "best", "i'm"].contains(word));
+    let tells = words_of(behind).first().is_none_or(|word| is_own(word));
+    lead.len() <= 7 && is_named && !is_liked && tells
 }
 
 /// What is of nobody, or of whoever an exercise is about.
@@ -240,14 +248,12 @@ fn is_supposed(lower: &str) -> bool {
     let begins = |lead: &str| {
         let behind = lower.strip_prefix(lead);
         let behind = behind.map(|behind| behind.strip_prefix("that ").unwrap_or(behind));
-        let first = behind.and_then(|behind| words_of(behind).first().copied());
-        // "Imagine my surprise!"
-        let is_idiom = matches!((lead, first), ("imagine " | "say ", Some("my")));
-        first.is_some_and(is_own) && !is_idiom
+        behind.is_some_and(|behind| is_state(&words_of(behind)))
     };
     let world = lower.strip_prefix("in ").map(words_of).unwrap_or_default();
     let in_a_world = match world.as_slice() {
-        ["my" | "the" | "this" | "a", world, next, ..] => WORLDS.contains(world) && is_own(next),
+        ["my" | "this", world, next, ..] => MADE_WORLDS.contains(world) && is_own(next),
+        ["the", "sims", next, ..] => is_own(next),
         [world, next, ..] => WORLDS.contains(world) && is_own(next),
         _ => false,
     };
@@ -255,6 +261,27 @@ fn is_supposed(lower: &str) -> bool {
         || SUPPOSED_ALWAYS.iter().any(|lead| lower.starts_with(lead))
         || in_a_world
 }
+
+/// Whether words say how it is with somebody: "I live in Texas", "I'm a nurse", and not "I'm late", "we meet at five".
+fn is_state(words: &[&str]) -> bool {
+    let passes = |word: &str| PASSING.contains(&word);
+    match words {
+        ["i", "am", is, ..] | ["i'm", is, ..] => !passes(is),
+        ["i", does, ..] => STATES.contains(does),
+        ["my", "name", ..] => true,
+        _ => false,
+    }
+}
+
+/// What somebody does for long.
+const STATES: &[&str] =
+    &["earn", "have", "live", "lived", "make", "moved", "own", "study", "was", "work", "worked"];
+
+/// What somebody is for a while.
+const PASSING: &[&str] = &[
+    "crazy", "done", "going", "gonna", "happy", "here", "late", "not", "ready", "right", "sorry",
+    "sure", "there", "tired", "wrong",
+];
 
 /// How a sentence begins that supposes something of who speaks.
 const SUPPOSED: &[&str] = &[
@@ -279,20 +306,11 @@ const SUPPOSED_ALWAYS: &[&str] = &[
     "hypothetically",
 ];
 
-/// Where somebody is another one.
-const WORLDS: &[&str] = &[
-    "campaign",
-    "d&d",
-    "dream",
-    "game",
-    "minecraft",
-    "novel",
-    "screenplay",
-    "sims",
-    "skyrim",
-    "stardew",
-    "story",
-];
+/// Where somebody is another one, by its name.
+const WORLDS: &[&str] = &["minecraft", "skyrim", "stardew"];
+
+/// The same of what somebody has made.
+const MADE_WORLDS: &[&str] = &["campaign", "dream", "novel", "screenplay", "story"];
 
 /// "Act as a barber", after which somebody else speaks.
 fn is_played(lower: &str) -> bool {
@@ -351,7 +369,7 @@ fn is_introduced(lower: &str) -> bool {
     let behind = lower.split_once(lead).map_or("", |(_, behind)| behind);
     let words = words_of(behind);
     // What is learned by, and told of nobody.
-    if matches!(words.as_slice(), ["my", "answers" | "essay" | "exercise" | "homework", ..]) {
+    if matches!(words.as_slice(), ["my", "answers" | "essay" | "homework", ..]) {
         return true;
     }
     let place = words.iter().take(4).position(|word| TEXTS.contains(word));

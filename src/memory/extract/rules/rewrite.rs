@@ -383,7 +383,14 @@ impl Writer<'_> {
     fn agree_further(&mut self, from: usize) {
         for at in from + 1..self.words.len().saturating_sub(1) {
             let lower = self.lower(at);
-            if lower == "to" || is_modal(lower) || lower.starts_with("i'") || lower == "i" {
+            let is_clause =
+                matches!(lower, "because" | "if" | "that" | "when" | "where" | "while" | "who");
+            if lower == "to"
+                || is_modal(lower)
+                || lower.starts_with("i'")
+                || lower == "i"
+                || is_clause
+            {
                 return;
             }
             let next = self.lower(at + 1);

@@ -91,7 +91,8 @@ fn is_within_quotes(text: &str, at: usize) -> bool {
     }
     let line = before.rsplit('\n').next().unwrap_or_default();
     let is_fenced = !before.matches("```").count().is_multiple_of(2);
-    let is_code = begins_code(line.trim_start());
+    let whole_line = text.get(at - line.len()..).unwrap_or_default();
+    let is_code = begins_code(whole_line.trim_start());
     is_open || is_fenced || is_code || is_within_backticks(text, at)
 }
 
@@ -135,18 +136,22 @@ fn said_by_others(text: &str) -> Vec<Range<usize>> {
     parts
 }
 
-/// The lines of a talk with a machine that was pasted: "user: I live in Texas".
-fn lines_of_roles(text: &str) -> impl Iterator<Item = Range<usize>> {
+/// The lines of a talk with a machine that was pasted: "user: I live in Texas", and of any two roles that answer each
+/// other.
+fn lines_of_roles(text: &str) -> Vec<Range<usize>> {
     let mut at = 0;
-    let lines = text.split_inclusive('\n').map(move |line| {
+    let (mut lines, mut roles) = (Vec::new(), Vec::new());
+    for line in text.split_inclusive('\n') {
         at += line.len();
-        (line, at - line.len()..at)
-    });
-    let is_said = |line: &str| {
-        let role = line.trim().split_once(':').map_or("", |(role, _)| role);
-        ROLES.iter().any(|known| role.eq_ignore_ascii_case(known))
-    };
-    lines.filter(move |(line, _)| is_said(line)).map(|(_, range)| range)
+        let role = line.trim().split_once(':').map_or("", |(role, _)| role).to_ascii_lowercase();
+        if ROLES.contains(&role.as_str()) {
+            lines.push(at - line.len()..at);
+            roles.push(role);
+        }
+    }
+    let is_machine = roles.iter().any(|role| role == "user" || role == "assistant");
+    let answers = roles.iter().any(|role| *role != roles[0]);
+    if is_machine || answers { lines } else { Vec::new() }
 }
 
 /// Who speaks in a talk that is pasted.
@@ -280,9 +285,15 @@ fn declared(text: &str) -> Option<Range<usize>> {
             word = behind.next().unwrap_or_default();
         }
         let next = behind.next().unwrap_or_default();
-        ASKS.contains(&word.as_str())
+        // "I'm vegan, am I?"
+        let is_tag = next.trim_end_matches('?') == "i";
+        ASKS.contains(&word.as_str()) && !is_tag
             || matches!(word.as_str(), "have" | "has") && matches!(next.as_str(), "you" | "anyone")
     };
+    let is_played = ["game", "novel", "story", "typed"].iter().any(|word| text.contains(word));
+    if is_played || text[start..].starts_with("I guess") {
+        return None;
+    }
     let end = text.rmatch_indices(", ").map(|(at, _)| at).find(asks)?;
     (start < end).then_some(start..end)
 }

@@ -106,7 +106,7 @@ impl Reader<'_> {
                 continue;
             }
             if let (Some(asked), Some(me)) = (question, people.me)
-                && let Some(text) = answers::affirmed(asked.text, &own, me)
+                && let Some(text) = answers::affirmed(asked.text, &words(sentence.text), me)
             {
                 question = None;
                 found.push(affirmation(text, (asked.turn, place), turn.at));

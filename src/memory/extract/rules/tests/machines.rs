@@ -23,6 +23,9 @@ fn what_is_supposed_goes_on_to_the_end() {
     )]);
     assert_told(&[
         ("Imagine my surprise! I live in Oslo.", &["lives_in Oslo now..∞"]),
+        ("Suppose we meet at five? I live in Oslo now.", &["lives_in Oslo now..∞"]),
+        ("Assuming I'm not late, I'll be there. I live in Oslo.", &["lives_in Oslo now..∞"]),
+        ("In the game I scored twice. I live in Oslo.", &["lives_in Oslo now..∞"]),
         ("My favorite exercise: yoga. I live in Oslo.", &["lives_in Oslo now..∞"]),
         ("<3⏎I live in Oslo.", &["lives_in Oslo now..∞"]),
     ]);
@@ -40,8 +43,12 @@ fn what_is_an_example_is_of_nobody() {
         "The test fixture should have: my name is Bob, I'm 42 and I live in Oslo.",
         "Extract the name: My name is John and I live in Texas.",
         "Here is my essay. I was born in Cuba. I moved to Miami in 1980.",
-        "For example, I live in Japan.",
-        "E.g. I live in Japan.",
+    ]);
+    assert_told(&[
+        ("For example, I live in Japan.", &["lives_in Japan now..∞ ?"]),
+        ("Homework done: yes. I live in Rome.", &["lives_in Rome now..∞"]),
+        ("Morning exercise: 5 km. I live in Rome.", &["lives_in Rome now..∞"]),
+        ("Update on my patient: she is better. I live in Rome.", &["lives_in Rome now..∞"]),
     ]);
 }
 
@@ -77,6 +84,8 @@ fn what_is_told_before_a_question_is_told() {
         "If I'm vegan, what can I eat?",
         "Do I live in Oslo, or what?",
         "I live in Oslo, right?",
+        "I'm vegan, am I?",
+        "I live in Oslo in this game, what should I build?",
         "Since I moved to Oslo, how long is it?",
         "What would you eat, if I'm vegan?",
     ]);
@@ -142,6 +151,14 @@ fn short_answers_tell_what_everybody_is_asked() {
         "user: Are you vegan or vegetarian?\nNora: Yes",
         "user: Do you like it?\nNora: Yes",
         "user: Is Tom vegan?\nNora: Yes",
+        "user: What is Tom allergic to?\nNora: Peanuts",
+        "user: Does your son have any allergies?\nNora: Peanuts",
+        "user: What does your husband do for a living?\nNora: Plumber",
+        "user: What's your dog's diet?\nNora: Vegan",
+        "user: What was your first job?\nNora: Waitress",
+        "user: Who will call you?\nNora: Anna",
+        "user: How old are you?\nNora: 200",
+        "user: What's your job?\nNora: Unemployed",
     ] {
         let told = told(text);
         assert!(told.is_empty(), "{text}: {told:?}");

@@ -140,7 +140,6 @@ fn short_answers_tell_what_everybody_is_asked() {
         ("user: Do you have any allergies?\nNora: Peanuts", "allergic_to peanuts"),
         ("user: Do you take any medication?\nNora: Metformin", "takes metformin"),
         ("user: What's your diet?\nNora: Vegan", "diet vegan"),
-        ("user: What's your job title?\nNora: Nurse", "works_as nurse"),
         ("user: Do you have any pets?\nNora: A dog named Rex", "has_pet Rex"),
     ] {
         let told = told(text);

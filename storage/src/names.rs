@@ -22,11 +22,7 @@ type VisitNodes<'v> = &'v mut dyn FnMut(&str, &[NodeId]) -> ControlFlow<()>;
 impl Reader<'_> {
     /// The nodes that had that label and key or alias once, and lost it.
     pub fn former_nodes(&self, label: LabelId, name: &str) -> Result<Vec<NodeId>> {
-        let mut nodes = Vec::new();
-        former(self.view(), &key::former_names(label, name), &mut |held, node, _| {
-            nodes.extend((held == name).then_some(node));
-        })?;
-        Ok(nodes)
+        Ok(former(self.view(), label, name)?.into_iter().map(|(node, _)| node).collect())
     }
 
     /// The node with that label and key or alias as it stands in the scope; of several that had the name, with
@@ -138,7 +134,9 @@ impl Reader<'_> {
         after: Option<&str>,
     ) -> Result<BTreeMap<String, Vec<NodeId>>> {
         let mut ended: BTreeMap<String, Vec<NodeId>> = BTreeMap::new();
-        former(self.view(), &key::former_names(label, ""), &mut |name, node, kind| {
+        let from = key::former_names(label, after.unwrap_or_default());
+        let end = key::after_prefix(&key::former_names(label, ""));
+        each_former(self.view(), (&from, end.as_deref()), &mut |_, name, node, kind| {
             if kind == KEY && after.is_none_or(|after| name > after) {
                 ended.entry(name.to_owned()).or_default().push(node);
             }
@@ -170,10 +168,15 @@ impl Reader<'_> {
     }
 }
 
-/// Calls `visit` on every name that was lost whose key begins so, with its node and its kind.
-fn former(view: View<'_>, prefix: &[u8], visit: &mut dyn FnMut(&str, NodeId, u8)) -> Result<()> {
-    let end = key::after_prefix(prefix);
-    each_former(view, (prefix, end.as_deref()), &mut |_, name, node, kind| visit(name, node, kind))
+/// The nodes of a label that lost that name, each with its kind.
+fn former(view: View<'_>, label: LabelId, name: &str) -> Result<Vec<(NodeId, u8)>> {
+    let prefix = key::former_names(label, name);
+    let end = key::after_prefix(&prefix);
+    let mut found = Vec::new();
+    each_former(view, (&prefix, end.as_deref()), &mut |_, held, node, kind| {
+        found.extend((held == name).then_some((node, kind)));
+    })?;
+    Ok(found)
 }
 
 /// Calls `visit` on every name that was lost between two keys, with its label, its node and its kind.
@@ -209,8 +212,10 @@ pub(crate) fn each_past(
 
 /// The nodes of a label that have ended, with what stands for them since.
 pub(crate) fn ended(view: View<'_>, label: LabelId) -> Result<Vec<(NodeId, NodeRecord)>> {
+    let prefix = key::former_names(label, "");
+    let end = key::after_prefix(&prefix);
     let mut nodes = Vec::new();
-    former(view, &key::former_names(label, ""), &mut |_, node, kind| {
+    each_former(view, (&prefix, end.as_deref()), &mut |_, _, node, kind| {
         nodes.extend((kind == KEY).then_some(node));
     })?;
     let mut ended = Vec::new();
@@ -319,24 +324,15 @@ impl Transaction<'_> {
 
     /// The nodes that ended as one of these.
     pub(crate) fn became(&self, nodes: &BTreeSet<NodeId>) -> Result<BTreeSet<NodeId>> {
-        let mut found = BTreeSet::new();
+        let mut ended = BTreeSet::new();
         for node in nodes {
             let Some(record) = self.reader().node(*node, SystemScope::Current)? else { continue };
             for name in std::iter::once(&record.key).chain(&record.aliases) {
-                former(
-                    self.view(),
-                    &key::former_names(record.label, name),
-                    &mut |held, node, kind| {
-                        found.extend((held == name && kind == KEY).then_some(node));
-                    },
-                )?;
-            }
-        }
-        // Those that only lost a name are there.
-        let mut ended = BTreeSet::new();
-        for node in found {
-            if self.reader().node(node, SystemScope::Current)?.is_none() {
-                ended.insert(node);
+                for (node, kind) in former(self.view(), record.label, name)? {
+                    if kind == KEY && self.reader().node(node, SystemScope::Current)?.is_none() {
+                        ended.insert(node);
+                    }
+                }
             }
         }
         Ok(ended)
@@ -344,11 +340,10 @@ impl Transaction<'_> {
 
     /// Takes out that other nodes had a name as an alias and lost it.
     pub(crate) fn forget_lent_name(&mut self, label: LabelId, name: &str) -> Result<()> {
-        let mut lent = Vec::new();
-        former(self.view(), &key::former_names(label, name), &mut |held, node, kind| {
-            lent.extend((held == name && kind == ALIAS).then_some(node));
-        })?;
-        for node in lent {
+        for (node, kind) in former(self.view(), label, name)? {
+            if kind != ALIAS {
+                continue;
+            }
             self.overlay.delete(Family::NodeKeys, key::former_name(label, name, node));
             let mut states = Vec::new();
             each_past(self.view(), node, &mut |until, past| states.push((until, past)))?;

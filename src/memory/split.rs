@@ -207,11 +207,7 @@ fn told_under(
             let mut is_named = true;
             for (_, version) in reader.versions(edge.fact)? {
                 let property = if version.head == node { head_as } else { tail_as };
-                let called = |claim: &Claim| {
-                    let said = property.and_then(|property| claim.properties.get(&property));
-                    matches!(said, Some(Value::String(said)) if said == name)
-                };
-                is_named &= version.belief.claims().all(|claim| called(&claim));
+                is_named &= version.belief.claims().all(|claim| is_called(&claim, property, name));
             }
             found.extend(is_named.then_some(edge.fact));
         }
@@ -240,11 +236,8 @@ fn move_claims(
 ) -> Result<bool> {
     let catalog = transaction.reader().catalog();
     let [head_as, tail_as] = [HEAD_AS, TAIL_AS].map(|name| catalog.property(name));
-    let is_called = |claim: &Claim, property: Option<PropertyId>| {
-        let said = property.and_then(|property| claim.properties.get(&property));
-        matches!(said, Some(Value::String(said)) if said == name)
-    };
-    let is_named = |claim: &Claim| is_called(claim, head_as) || is_called(claim, tail_as);
+    let is_named =
+        |claim: &Claim| is_called(claim, head_as, name) || is_called(claim, tail_as, name);
     let (named, others): (Vec<Claim>, Vec<Claim>) =
         held_claims(&version.belief).partition(is_named);
     if named.is_empty() {
@@ -260,12 +253,13 @@ fn move_claims(
     }
     let mut moved = BTreeSet::new();
     for mut claim in named {
-        let moves =
-            |end: NodeId, property| end == entity && (!is_loop || is_called(&claim, property));
+        let moves = |end: NodeId, property| {
+            end == entity && (!is_loop || is_called(&claim, property, name))
+        };
         let head = if moves(head, head_as) { own } else { head };
         let tail = if moves(tail, tail_as) { own } else { tail };
         for property in [head_as, tail_as].into_iter().flatten() {
-            if is_called(&claim, Some(property)) {
+            if is_called(&claim, Some(property), name) {
                 claim.properties.remove(&property);
             }
         }
@@ -275,6 +269,12 @@ fn move_claims(
     let facts = if stays.is_empty() { moved } else { stays };
     confirm_again(transaction, &version.belief, &facts)?;
     Ok(true)
+}
+
+/// Whether a claim calls an end of its fact by a name; the property says which end.
+fn is_called(claim: &Claim, property: Option<PropertyId>, name: &str) -> bool {
+    let said = property.and_then(|property| claim.properties.get(&property));
+    matches!(said, Some(Value::String(said)) if said == name)
 }
 
 fn claimed(tail: NodeId, claim: Claim) -> Belief {

@@ -243,13 +243,12 @@ fn check_joins(
     (node, span): (NodeId, Span),
 ) -> Result<()> {
     let record = reader.node(node, SystemScope::Current)?;
-    if let Some(record) = record.filter(|record| record.key != name) {
+    if let Some(record) = record.as_ref().filter(|record| record.key != name) {
         let key = &record.key;
         return Err(Diagnostic::at(span, format!("'{name}' is an alias of the {label} '{key}'"))
             .help(format!("SPLIT '{name}' FROM (:{label} '{key}') takes it from there"))
             .execute());
     }
-    let record = reader.node(node, SystemScope::Current)?;
     let is_new =
         |record: &NodeRecord| record.system_from == reader.now() && !record.properties.is_empty();
     if record.is_some_and(|record| is_new(&record)) {

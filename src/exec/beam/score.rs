@@ -1,5 +1,6 @@
 //! The scores of the paths of a step: what an evaluator judges is asked of it for all paths at once.
 
+use std::borrow::Cow;
 use std::sync::Arc;
 
 use engraph_storage::graph::Edge;
@@ -242,8 +243,10 @@ fn values(expr: &Expr, candidates: &[Candidate], context: &Context<'_>) -> Resul
     put(&mut rest, &mut std::iter::empty());
     eval::warm(&[&rest], candidates.iter().map(|candidate| &candidate.row), context)?;
     let value = |(place, candidate): (usize, &Candidate)| {
-        let mut own = expr.clone();
-        put(&mut own, &mut columns.iter().map(|column| column[place].clone()));
+        let mut own = Cow::Borrowed(expr);
+        if !columns.is_empty() {
+            put(own.to_mut(), &mut columns.iter().map(|column| column[place].clone()));
+        }
         match eval::eval(&own, &candidate.row, context)? {
             Cell::Null => Ok(f64::NEG_INFINITY),
             cell => cell.number().ok_or_else(|| {

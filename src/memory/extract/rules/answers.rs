@@ -83,7 +83,7 @@ fn of_self(question: &str, answer: &str, me: &str) -> Option<String> {
     Some(match () {
         () if asks(&["how old are you"]) => {
             let years = first.parse::<u8>().ok().filter(|years| *years <= 120)?;
-            format!("{me} is {years} years old")
+            is_age_alone(&lower).then(|| format!("{me} is {years} years old"))?
         }
         () if is_name && asks(NAMES) => format!("{me}'s name is {answer}"),
         () if asks(ALLERGIES) => format!("{me} is allergic to {lower}"),
@@ -102,6 +102,31 @@ fn of_self(question: &str, answer: &str, me: &str) -> Option<String> {
         }
         () => return None,
     })
+}
+
+/// What an answer says first: of "Denver, but moving to Tulsa in May" Denver alone, whose date is not that of the move.
+pub(super) fn first_of(answer: &str) -> &str {
+    let is_joined = |(at, mark): &(usize, &str)| {
+        let next = answer[at + mark.len()..].split(' ').next().unwrap_or_default();
+        *mark != ", " || !DATING.contains(&next.to_lowercase().as_str())
+    };
+    let cuts = [", ", " but ", " and ", "; "];
+    let ends = cuts.iter().flat_map(|cut| answer.match_indices(cut)).filter(is_joined);
+    answer.get(..ends.map(|(at, _)| at).min().unwrap_or(answer.len())).unwrap_or(answer)
+}
+
+/// What begins the time of what stands before a comma.
+const DATING: &[&str] = &[
+    "about", "almost", "ever", "for", "from", "in", "last", "on", "since", "this", "till", "until",
+];
+
+/// Whether an answer is how old somebody is and no more than that: "44", "31, turning 32 in August", and not "12 years
+/// older than my wife", "60 next month".
+fn is_age_alone(answer: &str) -> bool {
+    let rest = first_of(answer).trim_start_matches(|c: char| c.is_ascii_digit());
+    let rest = rest.trim_matches([' ', '.', '!', '-']);
+    ["", "now", "years", "years old", "year old", "years young", "yrs", "yo", "y o", "lol", "haha"]
+        .contains(&rest)
 }
 
 /// Answers that tell of nothing.

@@ -159,6 +159,9 @@ fn so_long_ago(text: &str, at: Time) -> Option<Interval> {
     Interval::new(length.from, Interval::MAX)
 }
 
+/// Words between "since" and its date, at most.
+const SINCE_WORDS_MAX: usize = 8;
+
 /// Letters of the name of a day that is written short.
 const SHORT_DAY: usize = 5;
 
@@ -309,9 +312,22 @@ impl<'t> Phrase<'t> {
     /// When what is said held: a period that reaches to the turn goes on.
     fn valid(&self) -> Option<Interval> {
         let is_now = self.span.from == self.at;
-        let goes_on = self.span.to == self.at || is_now && !self.has(&["next"]);
+        let goes_on =
+            self.span.to == self.at || is_now && !self.has(&["next"]) || self.ends_since();
         let to = if goes_on { Interval::MAX } else { self.span.to };
         Interval::new(self.span.from, to)
+    }
+
+    /// Whether it dates what something has gone on since: "since I finished school in 2001".
+    fn ends_since(&self) -> bool {
+        let before = self.text.get(..self.range.start).unwrap_or_default().to_lowercase();
+        let clause = clause_before(&before);
+        let event = clause
+            .rsplit_once(" since ")
+            .or_else(|| clause.strip_prefix("since ").map(|event| ("", event)));
+        let is_short =
+            |event: &str| (1..=SINCE_WORDS_MAX).contains(&event.split_whitespace().count());
+        self.span.to <= self.at && event.is_some_and(|(_, event)| is_short(event))
     }
 
     /// Puts the date in place of the phrase, or after it.

@@ -15,6 +15,7 @@ mod ending;
 mod group;
 mod held;
 mod last_day;
+mod other_world;
 mod others;
 mod parting;
 mod plain;
@@ -30,6 +31,7 @@ use std::collections::BTreeSet;
 use engraph_storage::graph::{Intent, Interval, Time};
 
 use group::{Group, Tense};
+use other_world::is_of_another_world;
 use plans::PROMISES;
 
 use super::relations::{ROWS, STATES};
@@ -478,65 +480,3 @@ const NOT_OF_TOOLS: &[&str] = &[
 
 /// Relations whose end is announced: "I live in Delft until May".
 const WITH_AN_END: &[&str] = &["lives_in", "studies_at", "volunteers_at", "works_as", "works_at"];
-
-/// Whether a sentence tells what somebody else said, or of a book, a game or a dream.
-fn is_of_another_world(said: &str) -> bool {
-    let lower = said.trim().to_lowercase();
-    let told = [", said ", ", says ", ", asked ", ", shouted "];
-    // "'I live in Rome', she said".
-    let is_said = |rest: &str| {
-        rest.split_whitespace()
-            .take(3)
-            .any(|word| ["said", "says", "asked", "wrote"].contains(&word))
-    };
-    let mut cited = ["',", "’,", "\",", "”", ",\""].iter().filter_map(|end| lower.split_once(end));
-    lower.starts_with(['\'', '"', '“', '‘'])
-        || SUPPOSING_LEADS.iter().any(|lead| lower.starts_with(lead))
-        || lower.starts_with("according to ")
-        || told.iter().any(|told| lower.contains(told))
-        || cited.any(|(_, rest)| is_said(rest))
-        || ["in the ", "in this ", "in a ", "in my ", "in "].iter().any(|lead| {
-            let work = lower.strip_prefix(lead).and_then(|rest| rest.split_whitespace().next());
-            work.is_some_and(|work| FICTION.contains(&work.trim_end_matches(',')))
-        })
-        || ["in my dreams", "in my dream ", "in a dream"].iter().any(|dream| lower.contains(dream))
-}
-
-/// How a sentence begins that only supposes.
-const SUPPOSING_LEADS: &[&str] = &[
-    "hypothetically",
-    "assume ",
-    "assuming ",
-    "suppose ",
-    "supposing ",
-    "imagine ",
-    "pretend ",
-    "let's say ",
-    "let’s say ",
-    "let's pretend ",
-    "what if ",
-    "for the sake of argument",
-    "for this exercise",
-    "say i ",
-    "say i'm ",
-];
-
-/// What is not told of the world.
-const FICTION: &[&str] = &[
-    "novel",
-    "book",
-    "story",
-    "movie",
-    "film",
-    "show",
-    "series",
-    "game",
-    "play",
-    "dream",
-    "skyrim",
-    "stardew",
-    "sims",
-    "minecraft",
-    "d&d",
-    "campaign",
-];

@@ -5,6 +5,12 @@
 //! be of the text. A turn that only asks for a text ("Can you write a letter for me? I live in Rome.") hands
 //! none over.
 
+mod cited;
+mod supposed;
+
+pub(super) use cited::{cites, opens_quotes, speaks_as, tells_of_self};
+use supposed::{is_dreamed, is_played, is_sample, is_supposed};
+
 /// Whether what follows a sentence, which may end its line, is a text that it hands over.
 pub(super) fn hands_over(sentence: &str, ends_line: bool) -> bool {
     let lower = sentence.trim().to_lowercase().replace('’', "'");
@@ -41,6 +47,15 @@ pub(super) fn hands_over(sentence: &str, ends_line: bool) -> bool {
             || ends_in_colon && (has(TEXTS) || says(&words))
             || ends_line && is_pasted_below(&words)
             || begins_text(&lower))
+}
+
+/// Whether a sentence in small letters asks for work on a text, which is still to come if it is not there: "can you
+/// proofread my friend's cover letter?"
+pub(super) fn asks_for_work(lower: &str) -> bool {
+    let words = words_of(lower);
+    let command = words.iter().copied().find(|word| !POLITE.contains(word)).unwrap_or_default();
+    let is_text = words.iter().any(|word| TEXTS.contains(word) || WORDING.contains(word));
+    is_text && (WORKED_ON.contains(&command) || MENDED.contains(&command))
 }
 
 /// Whether a line says that the words of another one stand below: "Jan sent me this", "see what Jan wrote", "pasting
@@ -88,31 +103,6 @@ fn is_lead(lead: &[&str]) -> bool {
     }
 }
 
-/// Whether what stands before a colon names a sample, behind which somebody tells of themselves: "Sample answer: I ...".
-fn is_sample(lower: &str) -> bool {
-    let Some((lead, behind)) = lower.split_once(':') else { return false };
-    let lead = words_of(lead);
-    let at = lead.iter().position(|word| SAMPLES.contains(word));
-    let is_named = at.is_some_and(|at| at + 2 >= lead.len() || lead[at] == "fixture");
-    let is_liked = lead.iter().any(|word| ["favorite", "favourite", "best", "i'm"].contains(word));
-    let tells = words_of(behind).first().is_none_or(|word| is_own(word));
-    lead.len() <= 7 && is_named && !is_liked && tells
-}
-
-/// What is of nobody, or of whoever an exercise is about.
-const SAMPLES: &[&str] = &[
-    "example",
-    "examples",
-    "exercise",
-    "fixture",
-    "homework",
-    "hypothetical",
-    "patient",
-    "readme",
-    "sample",
-    "samples",
-];
-
 /// Languages that texts are put into.
 const LANGUAGES: &[&str] = &[
     "chinese",
@@ -129,48 +119,9 @@ const LANGUAGES: &[&str] = &[
     "turkish",
 ];
 
-/// Whether what stands behind a colon is of whoever says it: "The card read: My name is Jo", and not "Tom told me: go
-/// home", behind which who speaks goes on.
-pub(super) fn tells_of_self(sentence: &str) -> bool {
-    let lower = sentence.to_lowercase().replace('’', "'");
-    let behind = lower.split_once(": ").map_or("", |(_, behind)| behind);
-    words_of(behind).first().is_some_and(|word| is_own(word))
-}
-
 /// A word by which somebody tells of themselves.
 fn is_own(word: &str) -> bool {
     matches!(word, "i" | "i'm" | "i've" | "i'd" | "my" | "we" | "we're" | "we've")
-}
-
-/// Whether a sentence begins words in quotes behind a colon: `It begins: "I am 17 and I live in Oslo.`
-pub(super) fn opens_quotes(sentence: &str) -> bool {
-    let behind = sentence.split_once(": ").map_or("", |(_, behind)| behind.trim_start());
-    behind.starts_with(['"', '“']) && !behind.matches(['"', '“', '”']).count().is_multiple_of(2)
-}
-
-/// Whether a sentence has what another one says of themselves, though nothing marks it: "She was like, I live in
-/// Rome, and I was like, cool", "a woman said I drank and I lost my job".
-pub(super) fn speaks_as(sentence: &str) -> bool {
-    let lower = sentence.trim().to_lowercase().replace('’', "'");
-    let words = words_of(&lower);
-    let begun = |at: usize| {
-        let end = match words.get(at..)? {
-            [was, "like" | "all", ..] if ["was", "were", "is", "be"].contains(was) => at + 2,
-            [subject, "like" | "all", ..] if subject.ends_with("'s") => at + 2,
-            ["said" | "says", "to", "me", ..] => at + 3,
-            ["goes" | "said" | "says", ..] => at + 1,
-            _ => return None,
-        };
-        let subject = if words[at].ends_with("'s") {
-            Some(&words[at])
-        } else {
-            words.get(at.wrapping_sub(1))
-        };
-        let is_other =
-            subject.is_some_and(|subject| !matches!(*subject, "i" | "we" | "you" | "it" | "that"));
-        (is_other && words.get(end).is_some_and(|word| is_own(word))).then_some(end)
-    };
-    (0..words.len()).any(|at| begun(at).is_some())
 }
 
 /// "My novel starts like this", whatever follows.
@@ -188,46 +139,6 @@ const SENT: &[&str] = &["emailed", "messaged", "posted", "sent", "texted", "wrot
 /// What is done with a message that is passed on.
 const PASTED: &[&str] = &["pasting", "copying", "copied", "forwarding", "quoting", "pasted"];
 
-/// Whether a sentence has the words of another one after a colon: "My husband texted me: I live in Oslo."
-pub(super) fn cites(sentence: &str) -> bool {
-    let lower = sentence.trim().to_lowercase().replace('’', "'");
-    let Some((lead, _)) = lower.split_once(": ") else { return false };
-    let lead = words_of(lead);
-    let has = |known: &[&str]| lead.iter().any(|word| known.contains(word));
-    let is_received = has(RECEIVED) && (has(TEXTS) || has(&["message", "note", "sms"]));
-    // "Tom's voicemail", "her LinkedIn", "the card read".
-    let of_another = lead.first().is_some_and(|first| {
-        matches!(*first, "his" | "her" | "their")
-            || first.ends_with("'s")
-                && !matches!(*first, "it's" | "here's" | "that's" | "what's" | "there's")
-    });
-    let is_shown = of_another && lead.last().is_some_and(|last| SHOWN.contains(last));
-    let is_read =
-        matches!(lead.as_slice(), ["the" | "a", what, "read" | "reads"] if SHOWN.contains(what));
-    let is_answer =
-        matches!(lead.as_slice(), ["i", "say"] | ["i", "would", "say"] | ["my", "answer"]);
-    is_received || is_shown || is_read || is_answer || says(&lead) && !lead.contains(&"asked")
-}
-
-/// Where others tell of themselves.
-const SHOWN: &[&str] = &[
-    "bio",
-    "card",
-    "caption",
-    "diary",
-    "linkedin",
-    "message",
-    "note",
-    "page",
-    "post",
-    "profile",
-    "sheet",
-    "status",
-    "text",
-    "tweet",
-    "voicemail",
-];
-
 /// Whether a line stands above a message that is passed on: a header of it, or what mail programs write.
 fn is_forwarded(lower: &str) -> bool {
     let is_header =
@@ -241,120 +152,6 @@ fn is_forwarded(lower: &str) -> bool {
         .iter()
         .any(|note| lower.contains(note));
     is_header || is_noted || is_pointed_at && !lower.contains('?')
-}
-
-/// "Let's say I live in Texas", whatever follows.
-fn is_supposed(lower: &str) -> bool {
-    let begins = |lead: &str| {
-        let behind = lower.strip_prefix(lead);
-        let behind = behind.map(|behind| behind.strip_prefix("that ").unwrap_or(behind));
-        behind.is_some_and(|behind| is_state(&words_of(behind)))
-    };
-    let world = lower.strip_prefix("in ").map(words_of).unwrap_or_default();
-    let in_a_world = match world.as_slice() {
-        ["my" | "this", world, next, ..] => MADE_WORLDS.contains(world) && is_own(next),
-        ["the", "sims", next, ..] => is_own(next),
-        [world, next, ..] => WORLDS.contains(world) && is_own(next),
-        _ => false,
-    };
-    SUPPOSED.iter().any(|lead| begins(lead))
-        || SUPPOSED_ALWAYS.iter().any(|lead| lower.starts_with(lead))
-        || in_a_world
-}
-
-/// Whether words say how it is with somebody: "I live in Texas", "I'm a nurse", and not "I'm late", "we meet at five".
-fn is_state(words: &[&str]) -> bool {
-    let passes = |word: &str| PASSING.contains(&word);
-    match words {
-        ["i", "am", is, ..] | ["i'm", is, ..] => !passes(is),
-        ["i", does, ..] => STATES.contains(does),
-        ["my", "name", ..] => true,
-        _ => false,
-    }
-}
-
-/// What somebody does for long.
-const STATES: &[&str] =
-    &["earn", "have", "live", "lived", "make", "moved", "own", "study", "was", "work", "worked"];
-
-/// What somebody is for a while.
-const PASSING: &[&str] = &[
-    "crazy", "done", "going", "gonna", "happy", "here", "late", "not", "ready", "right", "sorry",
-    "sure", "there", "tired", "wrong",
-];
-
-/// How a sentence begins that supposes something of who speaks.
-const SUPPOSED: &[&str] = &[
-    "assume ",
-    "assuming ",
-    "imagine ",
-    "let's pretend ",
-    "let's say ",
-    "pretend ",
-    "say ",
-    "suppose ",
-    "supposing ",
-];
-
-/// The same, whatever is supposed.
-const SUPPOSED_ALWAYS: &[&str] = &[
-    "for the sake of argument",
-    "for this exercise",
-    "here is a hypothetical",
-    "here's a hypothetical",
-    "hypothetical:",
-    "hypothetically",
-];
-
-/// Where somebody is another one, by its name.
-const WORLDS: &[&str] = &["minecraft", "skyrim", "stardew"];
-
-/// The same of what somebody has made.
-const MADE_WORLDS: &[&str] = &["campaign", "dream", "novel", "screenplay", "story"];
-
-/// "Act as a barber", after which somebody else speaks.
-fn is_played(lower: &str) -> bool {
-    let is_named = |lead: &str| lower.starts_with(lead) || lower.contains(&format!(", {lead}"));
-    let is_role = || {
-        let lower = lower.replace("role play", "roleplay").replace("role-play", "roleplay");
-        let words = words_of(&lower);
-        words.iter().position(|word| *word == "roleplay").is_some_and(|at| {
-            words[..at]
-                .iter()
-                .any(|word| ["let's", "let", "want", "wanna", "can", "could"].contains(word))
-        })
-    };
-    PLAYED.iter().any(|lead| is_named(lead))
-        || MADE_UP.iter().any(|made_up| lower.contains(made_up))
-        || is_role()
-}
-
-/// How a sentence begins after which somebody else speaks.
-const PLAYED: &[&str] = &[
-    "act as ",
-    "my character is ",
-    "my character:",
-    "my d&d ",
-    "new campaign:",
-    "pretend you're ",
-    "pretend you are ",
-    "pretend to be ",
-    "pretend i'm ",
-    "pretend i am ",
-    "interview practice",
-];
-
-/// What tells that somebody is made up, or that not all of it is true.
-const MADE_UP: &[&str] =
-    &["want you to act as ", "two truths and a lie:", "mad libs:", "d&d character:"];
-
-/// "I had the weirdest dream last night", and not "I had a dream job".
-fn is_dreamed(words: &[&str]) -> bool {
-    let is_dream = |at: &usize| matches!(words[*at], "dream" | "nightmare");
-    let Some(dream) = (0..words.len()).rfind(is_dream) else { return false };
-    let is_whole = words.get(dream + 1).is_none_or(|next| matches!(*next, "last" | "again"));
-    let before = &words[dream.saturating_sub(4)..dream];
-    is_whole && before.contains(&"had") && !before.contains(&"and")
 }
 
 fn words_of(text: &str) -> Vec<&str> {
@@ -456,10 +253,8 @@ const TEXTS: &[&str] = &[
     "quote",
     "excerpt",
     "chapter",
+    "diary",
 ];
-
-/// What somebody did who shows a text of another one.
-const RECEIVED: &[&str] = &["got", "get", "received", "forwarding", "forwarded", "found"];
 
 /// What introduces one.
 const INTRODUCED: &[&str] =

@@ -16,6 +16,7 @@ mod apostrophes;
 mod dates;
 mod edits;
 mod facts;
+mod frames;
 mod handed;
 pub(super) mod kinds;
 mod lead;
@@ -140,7 +141,13 @@ impl<'t> Reading<'t> {
                 speakers.push(speaker);
             }
         }
-        let parts: Vec<Part<'_>> = turns.iter().map(|turn| Part::new(turn)).collect();
+        let mut parts: Vec<Part<'_>> = turns.iter().map(|turn| Part::new(turn)).collect();
+        let said = turns.iter().zip(&mut parts).map(|(turn, part)| frames::Said {
+            speaker: turn.speaker.as_deref(),
+            text: part.said,
+            sentences: &mut part.sentences,
+        });
+        frames::mark(&mut said.collect::<Vec<_>>());
         let mut spelling = Spelling::default();
         speakers.iter().for_each(|speaker| spelling.speaks(speaker));
         parts.iter().for_each(|part| spelling.read(part.said, &part.words));

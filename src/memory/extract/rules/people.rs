@@ -19,8 +19,20 @@ pub(super) struct People<'t> {
     pub(super) with: Option<String>,
     /// The sentence before is about somebody else, who may be what one without a subject is about.
     pub(super) are_told_of: bool,
-    /// Those that `he`, `she` and `they` may mean, by pronoun.
-    named: Vec<(&'static str, String)>,
+    /// Those that `he`, `she` and `they` may mean, one for each pronoun.
+    named: Vec<Named>,
+}
+
+/// A relative or friend that was named.
+#[derive(Clone, Debug)]
+struct Named {
+    pronoun: &'static str,
+    /// "Nora's son".
+    phrase: String,
+    /// "Leo", as long as nobody else can be meant.
+    name: Option<String>,
+    /// Whether `he` and `she` may mean one of whom the word does not tell which: "my friend Mia".
+    is_either: bool,
 }
 
 /// Whether a sentence is about somebody else: "My sister is fine", "She called", and not "My sister and I are fine".
@@ -39,12 +51,21 @@ pub(super) fn is_of_another(text: &str, words: &[Word]) -> bool {
 /// Whether a question is about somebody else: "How is your sister doing?", and not "Did you call her?"
 pub(super) fn asks_of_another(text: &str, words: &[Word]) -> bool {
     let is_you = |word: &Word| word.lower.split('\'').next() == Some("you");
-    let is_other = |at: usize| match words[at].lower.as_str() {
+    let lower = |at: usize| words.get(at).map_or("", |word| word.lower.as_str());
+    // "What's new with Paul?", "Did Kim find a job?", "And Kim?"
+    let is_named = |at: usize| {
+        let before = at.checked_sub(1).map_or("", |at| lower(at));
+        let asked = ["about", "and", "did", "does", "from", "has", "is", "of", "to", "with", "was"];
+        words[at].is_capital && !words[at].is_first && asked.contains(&before) && !is_me(lower(at))
+    };
+    let is_other = |at: usize| match lower(at) {
         "he" | "she" | "they" => true,
         "your" | "my" => kin_at(text, words, at + 1).is_some(),
-        _ => false,
+        // "How is grandma?"
+        kin => lexicon::kin(kin).is_some() && lower(at.wrapping_sub(1)) == "is" || is_named(at),
     };
-    (0..words.len()).any(is_other) && !words.iter().any(is_you)
+    let has_heard = words.iter().any(|word| matches!(word.lower.as_str(), "heard" | "seen"));
+    (0..words.len()).any(is_other) && (has_heard || !words.iter().any(is_you))
 }
 
 impl<'t> People<'t> {
@@ -71,6 +92,9 @@ impl<'t> People<'t> {
     /// Notes who is named in a sentence, before it is rewritten.
     pub(super) fn read(&mut self, text: &str, words: &[Word]) {
         let Some(me) = self.me else { return };
+        if !begins_with_pronoun(words) {
+            self.named.iter_mut().for_each(|named| named.name = None);
+        }
         for (at, word) in words.iter().enumerate() {
             let owner = match word.lower.as_str() {
                 "my" | "our" => me,
@@ -86,8 +110,14 @@ impl<'t> People<'t> {
             if owner == me {
                 self.with = Some(whole.clone());
             }
-            self.named.retain(|(pronoun, _)| *pronoun != kin.pronoun);
-            self.named.push((kin.pronoun, whole));
+            let name = given_name(text, words, place).filter(|_| kin.relation.is_some());
+            self.named.retain(|named| named.pronoun != kin.pronoun);
+            self.named.push(Named {
+                pronoun: kin.pronoun,
+                phrase: whole,
+                is_either: kin.pronoun == "they",
+                name,
+            });
         }
     }
 
@@ -107,8 +137,40 @@ impl<'t> People<'t> {
 
     /// Who is meant by a pronoun of the third person.
     pub(super) fn third(&self, pronoun: &str) -> Option<&str> {
-        self.named.iter().find(|(own, _)| *own == pronoun).map(|(_, name)| name.as_str())
+        let own = self.named.iter().find(|named| named.pronoun == pronoun);
+        let either = || self.named.iter().find(|named| named.is_either && named.name.is_some());
+        let named = own.or_else(either)?;
+        Some(named.name.as_deref().unwrap_or(&named.phrase))
     }
+}
+
+/// Whether a sentence goes on with whom the one before it names: "He is five", "Her name is Mia".
+fn begins_with_pronoun(words: &[Word]) -> bool {
+    let first = words.first().and_then(|word| word.lower.split('\'').next());
+    first.is_some_and(|first| matches!(first, "he" | "she" | "they" | "his" | "her" | "their"))
+}
+
+/// The name straight behind a relative, if its sentence names nobody else whom a pronoun may mean: "my son Leo is
+/// five", and not "my son Leo met Max".
+fn given_name(text: &str, words: &[Word], kin: usize) -> Option<String> {
+    let is_next =
+        |at: &usize| words[*at].is_capital && is_joined(text, &words[*at - 1], &words[*at]);
+    let end = (kin + 1..words.len()).take_while(is_next).last()? + 1;
+    let is_owner = words[end - 1].has_possessive(text);
+    let others = words.iter().enumerate().filter(|(at, _)| !(kin..end).contains(at));
+    let is_other = |(at, word): (usize, &Word)| {
+        let is_someone = lexicon::kin(&word.lower).is_some() || lexicon::is_pet(&word.lower);
+        let before = at.checked_sub(1).map_or("", |before| words[before].lower.as_str());
+        let is_place = matches!(before, "at" | "from" | "in" | "near" | "on" | "to");
+        let is_name = word.is_capital && !word.is_first && !is_place && !is_me(&word.lower);
+        is_someone || is_name && !lexicon::is_time_noun(&word.lower)
+    };
+    let name = text.get(words[kin + 1].range.start..words[end - 1].range.end)?;
+    (!is_owner && !{ others }.any(is_other)).then(|| name.to_owned())
+}
+
+fn is_me(lower: &str) -> bool {
+    lower.split('\'').next() == Some("i")
 }
 
 /// The relative of a phrase, at most three words long, and its place: `two older sons`.

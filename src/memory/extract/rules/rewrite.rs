@@ -12,7 +12,7 @@ use super::edits::Edits;
 use super::lead;
 use super::people::People;
 use super::{dates, kinds, lexicon, verbs};
-use crate::retrieval::words::{Word, is_stop_word, words};
+use crate::retrieval::words::{Word, is_stop_word, possessive, words};
 
 pub(super) use subject::{Subject, is_modal, is_preposition};
 
@@ -309,12 +309,28 @@ impl Writer<'_> {
             "they're" => ("they", " are"),
             "they've" => ("they", " have"),
             "they'll" => ("they", " will"),
+            "he'll" => ("he", " will"),
+            "she'll" => ("she", " will"),
+            "his" if self.lower(at + 1) != "and" => ("he", "'s"),
+            "her" if self.lower(at + 1) != "and" => ("she", "'s"),
             _ => return,
         };
-        if let Some(who) = self.people.third(pronoun) {
-            let who = who.to_owned();
-            self.put(at, format!("{who}{rest}"));
+        let Some(who) = self.people.third(pronoun).map(str::to_owned) else { return };
+        let range = self.words[at].range.clone();
+        match possessive(self.text, range.end) {
+            // "he's five".
+            length if length > 0 && rest.is_empty() => {
+                let verb = self.is_or_has(at);
+                self.edits.replace(range.start..range.end + length, format!("{who}{verb}"));
+            }
+            _ => self.put(at, format!("{who}{rest}")),
         }
+    }
+
+    /// What `'s` stands for behind a pronoun: "he's been ill", and "he's five", "he's married".
+    fn is_or_has(&self, at: usize) -> &'static str {
+        let place = (at + 1..).find(|place| !self.is_passed(*place)).unwrap_or(at);
+        if PERFECT.contains(&self.lower(place)) { " has" } else { " is" }
     }
 
     /// Whether somebody else stands before a subject: "Lukas and I love it", and not "I sing and I dance".
@@ -430,6 +446,13 @@ impl Writer<'_> {
         if is_had { "had" } else { "would" }
     }
 }
+
+/// What somebody has done rather than is, behind `he's`.
+const PERFECT: &[&str] = &[
+    "become", "been", "begun", "decided", "finished", "got", "gotten", "grown", "had", "joined",
+    "learned", "left", "lived", "lost", "made", "moved", "passed", "played", "quit", "seen",
+    "started", "stopped", "taken", "turned", "worked",
+];
 
 /// The form for `she` of a verb as it stands after `I` or `you`; none if it stays.
 fn agreed(lower: &str, is_next: bool) -> Option<String> {

@@ -3,7 +3,15 @@
 //! Greetings, questions, thanks and commands are left out, and so is praise without content. What
 //! is left is rewritten to stand alone; a sentence about `it` goes with the one before.
 
+mod taken_back;
+mod weight;
+
 use engraph_storage::graph::{Intent, Interval, Time};
+
+pub(super) use taken_back::is_joke;
+use taken_back::takes_back;
+pub(super) use weight::ABOUT_YOU;
+use weight::{bonus, weight};
 
 use super::names::Spelling;
 use super::people::{self, People};
@@ -13,7 +21,7 @@ use super::{answers, lead, lexicon, verbs};
 use crate::memory::extract::{ExtractedSemantic, SourceTurn};
 use crate::retrieval::hedge::hedges;
 use crate::retrieval::intent::intents;
-use crate::retrieval::words::{Word, begins_with, says, words};
+use crate::retrieval::words::{Word, says, words};
 
 /// How sure is what somebody tells without a hedge.
 const ASSERTED: f64 = 0.9;
@@ -97,7 +105,7 @@ impl Reader<'_> {
                 || people::is_of_another(text, &own)
                 || sentence.is_question && people::asks_of_another(text, &own);
             if follows
-                && takes_back(sentence.text)
+                && takes_back(sentence.text, self.speakers)
                 && let Some(last) = found.last_mut()
             {
                 let meant = rewrite::rewrite(sentence.text, &people, turn.at);
@@ -220,8 +228,11 @@ fn answered(
     people: &People<'_>,
 ) -> Option<Rewritten> {
     let whole = if answers::is_fragment(text) {
-        let fragment = rewrite::rewrite(text, &People::default(), at);
-        let own = rewrite::rewrite(&answers::whole(asked.text, text, people), people, at);
+        let first = answers::first_of(text);
+        let fragment = rewrite::rewrite(first, &People::default(), at);
+        let whole =
+            |answer| rewrite::rewrite(&answers::whole(asked.text, answer, people), people, at);
+        let own = Rewritten { valid: whole(first).valid, ..whole(text) };
         // "Two years" has no date, "has lived there for two years" has one.
         let is_dated = at.is_none_or(|at| fragment.valid.from != at);
         Rewritten { valid: if is_dated { fragment.valid } else { own.valid }, ..own }
@@ -281,30 +292,6 @@ pub(super) fn kept(statements: &[Statement], words: usize) -> Vec<&Statement> {
     kept.truncate((1 + words / WORDS_A_STATEMENT).min(STATEMENTS_MAX));
     kept.sort_by_key(|(place, _)| *place);
     kept.into_iter().map(|(_, statement)| statement).collect()
-}
-
-/// Whether a turn takes back what it says: "just kidding", "April fools!", "In the Sims, I mean."
-pub(super) fn is_joke(said: &[Word]) -> bool {
-    let is_word = |word: &Word| matches!(word.lower.as_str(), "kidding" | "joking" | "jk");
-    let is_end = |at: usize| said.get(at).is_none_or(|next| next.is_first);
-    let is_date =
-        |at: usize| said[at].is_first && begins_with(&said[at..], "april fools") && is_end(at + 2);
-    said.iter().any(is_word) || (0..said.len()).any(|at| is_date(at) || is_of_game(&said[at..]))
-}
-
-/// Whether words are a sentence that says of which game the one before it is: "In the Sims, I mean", "From fantasy
-/// football, that is".
-fn is_of_game(said: &[Word]) -> bool {
-    const GAMES: [&str; 6] = ["fantasy", "fortnite", "game", "minecraft", "monopoly", "sims"];
-    let is_lead =
-        |word: &Word| word.is_first && matches!(word.lower.as_str(), "in" | "from" | "at");
-    let Some((_, rest)) = said.split_first().filter(|(first, _)| is_lead(first)) else {
-        return false;
-    };
-    let rest = &rest[..rest.iter().position(|word| word.is_first).unwrap_or(rest.len())];
-    let ends = |end: &str| rest.len() > 2 && begins_with(&rest[rest.len() - 2..], end);
-    rest.iter().any(|word| GAMES.contains(&word.lower.as_str()))
-        && (ends("i mean") || ends("that is"))
 }
 
 /// Whether a sentence has a word with content, and is English enough to be rewritten.
@@ -385,105 +372,6 @@ fn has_finite(words: &[Word]) -> bool {
         let is_form = verbs::verb(lower).is_some_and(|verb| !verb.forms.gerund);
         is_form || rewrite::is_modal(lower) || lower.contains('\'')
     })
-}
-
-/// How much the words of a sentence say.
-fn weight(words: &[Word]) -> f64 {
-    let of = |(at, word): (usize, &Word)| {
-        let lower = word.lower.as_str();
-        let is_name = word.is_capital && at > 0 && !lexicon::is_empty(lower);
-        let is_number = lower.starts_with(|c: char| c.is_ascii_digit());
-        if is_name || is_number {
-            1.5
-        } else if lexicon::is_empty(lower) && !lexicon::is_feeling(lower) {
-            0.0
-        } else if lexicon::is_adjective(lower)
-            || lexicon::is_bland_noun(lower)
-            || verbs::verb(lower).is_some_and(|verb| verbs::is_bland(verb.base))
-        {
-            0.5
-        } else {
-            1.0
-        }
-    };
-    words.iter().enumerate().map(of).sum::<f64>().min(8.0)
-}
-
-fn bonus(rewritten: &Rewritten, words: &[Word], at: Option<Time>) -> f64 {
-    let subject = match rewritten.subject {
-        Subject::Me => 1.0,
-        Subject::Named => 0.0,
-        Subject::You => -1.0,
-        Subject::Open | Subject::Command => -0.5,
-    };
-    let is_dated =
-        rewritten.valid != Interval::ALL && at.is_some_and(|at| rewritten.valid.from != at);
-    let lower = |at: usize| words.get(at).map_or("", |word| word.lower.as_str());
-    let is_polite = |at: usize| {
-        matches!(
-            lower(at),
-            "appreciate"
-                | "hope"
-                | "wish"
-                | "bet"
-                | "agree"
-                | "glad"
-                | "hear"
-                | "know"
-                | "guess"
-                | "understand"
-                | "think"
-                | "see"
-                | "get"
-                | "happy"
-                | "proud"
-        )
-    };
-    let about_you = words.iter().any(|word| ABOUT_YOU.contains(&word.lower.as_str()));
-    let polite = if about_you && (0..3).any(is_polite) { -1.5 } else { 0.0 };
-    let condition = if matches!(lower(0), "if" | "imagine" | "unless") { -1.0 } else { 0.0 };
-    subject + if is_dated { 1.0 } else { 0.0 } + polite + condition
-}
-
-/// Words for who is spoken to.
-pub(super) const ABOUT_YOU: &[&str] =
-    &["you", "your", "yours", "you're", "you've", "you'd", "you'll", "yourself", "ya"];
-
-/// What a sentence begins with that takes the one before it back, word by word.
-const CORRECTIONS: &[&str] = &[
-    "sorry i mean",
-    "sorry i meant",
-    "i mean",
-    "i meant",
-    "correction",
-    "scratch that",
-    "wait no",
-    "no wait",
-    "oops",
-];
-
-/// Sentences that take the one before them back and say nothing else.
-const DENIALS: &[&str] =
-    &["as if", "ha no", "i wish", "lol no", "no lol", "not", "psych", "psyche"];
-
-/// Words behind that, at most: a value, and no story.
-const MEANT_WORDS_MAX: usize = 4;
-
-/// Whether a sentence puts another value in place of what the one before it says: "Sorry, I meant Rome."
-fn takes_back(sentence: &str) -> bool {
-    let listed = words(sentence);
-    let whole: Vec<&str> = listed.iter().map(|word| word.lower.as_str()).collect();
-    if DENIALS.contains(&whole.join(" ").as_str()) {
-        return true;
-    }
-    let cue = CORRECTIONS.iter().filter(|cue| begins_with(&listed, cue));
-    let Some(length) = cue.map(|cue| cue.split(' ').count()).max() else { return false };
-    let rest = &listed[length..];
-    let is_value = |word: &Word| {
-        let is_me = word.lower == "i" || word.lower.starts_with("i'");
-        word.is_capital && !is_me || word.lower.starts_with(|c: char| c.is_ascii_digit())
-    };
-    rest.len() <= MEANT_WORDS_MAX && rest.iter().any(is_value)
 }
 
 /// What makes a sentence surer.

@@ -8,6 +8,7 @@ mod words;
 
 use super::sentences::{gap, is_joined};
 use super::{lexicon, phrases, rewrite, verbs};
+use crate::memory::places;
 use crate::retrieval::words::{Word, is_stop_word, possessive, words as as_words};
 
 use words::{SLANG, STOPS, VAGUE};
@@ -183,13 +184,19 @@ fn leading(text: &str, words: &[Word], at: usize) -> usize {
             || lexicon::is_praise(lower)
             || matches!(lower, "new" | "own" | "little" | "big" | "first" | "other" | "nearby");
         // "New York", but not "The Hague".
-        let is_named = word.is_capital && !word.is_first && !lexicon::is_determiner(lower);
+        let is_named = word.is_capital && !word.is_first && !lexicon::is_determiner(lower)
+            || lower == "new" && is_new_place(words.get(at + count + 1));
         if is_cut || !is_light || word.is_capital && count > 0 || is_named {
             break;
         }
         count += 1;
     }
     count
+}
+
+/// Whether a word is what follows "new" in the name of a place, in any case: "new york".
+fn is_new_place(next: Option<&Word>) -> bool {
+    next.is_some_and(|next| places::with_capitals(&format!("new {}", next.lower)).is_some())
 }
 
 fn is_part(text: &str, words: &[Word], start: usize, at: usize) -> bool {

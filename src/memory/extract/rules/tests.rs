@@ -4,6 +4,7 @@ use engraph_storage::graph::Interval;
 
 mod any;
 mod clauses;
+mod frames;
 mod machines;
 mod misread;
 mod others;

@@ -188,7 +188,7 @@ fn dates_are_made_absolute() {
         (
             "I am getting better since my fall in March",
             "I am getting better since my fall in March 2023",
-            "2023-03-01..2023-04-01",
+            "2023-03-01..∞",
         ),
         ("I ran in the summer of 2015", "I ran in the summer of 2015", "2015-06-01..2015-09-01"),
         ("I ran it in 3 hours", "I ran it in 3 hours", "2023-05-08T13:56:00Z..∞"),

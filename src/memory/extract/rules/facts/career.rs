@@ -138,7 +138,7 @@ impl Finder<'_> {
     pub(super) fn of_title(&mut self, person: &str, at: usize, group: Group) {
         let at = at + usize::from(matches!(self.lower(at), "the" | "a" | "an"));
         let Some((title, word)) = kinds::title(self.lower(at)).zip(self.words.get(at)) else {
-            return;
+            return self.of_post(person, at, group);
         };
         let is_of = matches!(self.lower(at + 1), "of" | "at");
         let firm = is_of.then(|| tails::noun(self.text, self.words, at + 2, person)).flatten();
@@ -152,6 +152,24 @@ impl Finder<'_> {
         self.tell(person, "works_as", "Occupation", &tail, group, None);
         // Who is no longer the CTO may work there still.
         if let Some(firm) = firm.filter(|_| !group.is_ended) {
+            self.tell(person, "works_at", "Organisation", &firm, group, None);
+        }
+    }
+
+    /// "the tech lead at Forno Labs": a rank or an occupation that somebody has there.
+    fn of_post(&mut self, person: &str, at: usize, group: Group) {
+        let is_the = at.checked_sub(1).is_some_and(|before| self.lower(before) == "the");
+        let Some(post) = tails::noun(self.text, self.words, at, person) else { return };
+        let last = post.last.lower.as_str();
+        let is_post = lexicon::is_occupation(last) || kinds::is_rank(last);
+        if !is_the && !kinds::is_rank(last) || !is_post || self.is_judged(at, &post) {
+            return;
+        }
+        let is_at = self.lower(post.end) == "at" && !self.is_played(post.end);
+        let firm = is_at.then(|| tails::noun(self.text, self.words, post.end + 1, "")).flatten();
+        let Some(firm) = firm.filter(|firm| firm.is_name && self.is_all(firm.end)) else { return };
+        self.tell(person, "works_as", "Occupation", &Tail { end: firm.end, ..post }, group, None);
+        if !group.is_ended {
             self.tell(person, "works_at", "Organisation", &firm, group, None);
         }
     }

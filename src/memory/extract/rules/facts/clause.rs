@@ -3,7 +3,8 @@
 //! Behind a word of supposing, or where another one speaks, nothing is told.
 
 use super::group::{Group, Tense};
-use super::{FICTION, Finder, gap, lexicon, rewrite, rows, verbs};
+use super::other_world::FICTION;
+use super::{Finder, gap, lexicon, rewrite, rows, verbs};
 use crate::memory::extract::rules::sentences::is_joined;
 use crate::retrieval::words::words;
 

@@ -31,6 +31,9 @@ impl<'a> Finder<'a> {
                 .and_then(|word| Some(Tail::word(kinds::language(&word.lower)?, word, start))),
             Detail::Work => tails::noun(self.text, self.words, start, person)
                 .filter(|tail| lexicon::is_occupation(&tail.last.lower)),
+            Detail::Tool => tails::noun(self.text, self.words, start, person)
+                .filter(|tail| tail.is_name || kinds::is_tool(tail.text))
+                .filter(|tail| self.is_all(tail.end) && !self.speaks(start)),
             Detail::Written(_, fits) => self.written(start).filter(|tail| fits(tail.text)),
         };
         if let Some(tail) = value.filter(|_| !self.is_denied_after(verb)) {
@@ -198,6 +201,8 @@ enum Detail {
     Phone,
     Language,
     Work,
+    /// What somebody works with.
+    Tool,
     /// Its relation, and whether what is written is one.
     Written(&'static str, fn(&str) -> bool),
 }
@@ -211,6 +216,7 @@ impl Detail {
             Self::Phone => "phone",
             Self::Language => "speaks",
             Self::Work => "works_as",
+            Self::Tool => "uses",
             Self::Written(relation, _) => relation,
         }
     }
@@ -222,6 +228,7 @@ impl Detail {
             Self::Boss => "Person",
             Self::Language => "Language",
             Self::Work => "Occupation",
+            Self::Tool => "Thing",
             Self::Phone | Self::Written(..) => "Text",
         }
     }
@@ -255,6 +262,16 @@ const DETAILS: &[(&str, Detail)] = &[
     ("job title", Detail::Work),
     ("occupation", Detail::Work),
     ("profession", Detail::Work),
+    ("editor", Detail::Tool),
+    ("code editor", Detail::Tool),
+    ("text editor", Detail::Tool),
+    ("ide", Detail::Tool),
+    ("os", Detail::Tool),
+    ("operating system", Detail::Tool),
+    ("browser", Detail::Tool),
+    ("distro", Detail::Tool),
+    ("main language", Detail::Tool),
+    ("stack", Detail::Tool),
     ("email", EMAIL),
     ("work email", EMAIL),
     ("personal email", EMAIL),
@@ -293,6 +310,9 @@ mod tests {
             ("You can call me Ann!", "name Ann"),
             ("I go by Ann.", "name Ann"),
             ("My hometown is Graz.", "comes_from Graz"),
+            ("My editor is Neovim.", "uses Neovim"),
+            ("My operating system is NixOS.", "uses NixOS"),
+            ("my main language is python", "uses python"),
             ("My manager is Karl.", "works_for Karl"),
             ("My manager's name is Karl.", "works_for Karl"),
             ("My native language is Polish.", "speaks Polish"),

@@ -370,6 +370,9 @@ impl Finder<'_> {
 
     /// Tells that what somebody has of a relation is over since then.
     pub(super) fn end(&mut self, person: &str, relation: &str, tail: Option<&str>) {
+        if tail.is_none() && says(&self.statement.said, EARLIER) {
+            return;
+        }
         let over = self.over().to;
         // "I got fired this year" is over when it is said.
         let at = match self.statement.at {
@@ -407,6 +410,18 @@ fn is_off(group: Group) -> bool {
 const DENIED_IN_PART: &[&str] = &[
     "and", "or", "because", "since", "so", "when", "whenever", "while", "if", "unless", "but",
     "only", "just", "all", "every", "most",
+];
+
+/// What is told of another job or marriage than that of now: "In my last job I worked at Bosch until I was let go".
+const EARLIER: &[&str] = &[
+    "in my last job",
+    "in my previous job",
+    "at my last job",
+    "at my previous job",
+    "my first husband",
+    "my first wife",
+    "my first marriage",
+    "my previous marriage",
 ];
 
 /// What says that something is denied of some times alone.

@@ -3,6 +3,7 @@
 //! Nobody is taken for a person by a capital alone.
 
 use super::{Finder, tails};
+use crate::memory::extract::Entity;
 use crate::memory::extract::rules::sentences::is_joined;
 
 impl Finder<'_> {
@@ -41,9 +42,15 @@ impl Finder<'_> {
             }
         };
         let is_speaker = self.speakers.iter().any(|speaker| speaker.eq_ignore_ascii_case(name));
+        // "My son Leo is five. Leo ..."
+        let is_named_before = || {
+            let is_it = |tail: &Entity| tail.label == "Person" && tail.name == name;
+            word.is_first && self.found.iter().any(|fact| is_it(&fact.tail))
+        };
         let is_person = || {
             self.is_known_as(name, "Person")
                 || self.named.contains(name)
+                || is_named_before()
                 || self.known.is_given_name(name, self.speakers)
         };
         (!is_speaker && is_person()).then(|| (name.to_owned(), end))
@@ -82,6 +89,36 @@ mod tests {
         ] {
             let told = facts(&format!("Nora: {text}"));
             assert!(!told.iter().any(|fact| fact.contains("lives_in")), "{text}: {told:?}");
+        }
+    }
+
+    #[test]
+    fn a_pronoun_means_whom_the_sentence_before_names() {
+        for (text, expected) in [
+            ("My son Leo is 5. He's allergic to nuts.", "Leo allergic_to Thing:nuts"),
+            ("My sister Anna called. She lives in Rome now.", "Anna lives_in Place:Rome"),
+            ("My friend Mia is vegan. She plays the piano.", "Mia plays Activity:piano"),
+            ("My wife Ana is home. Her birthday is on 3 May.", "Ana birthday Date:3 May"),
+            ("My daughter is five. Her name is Mia.", "Nora has_child Person:Mia"),
+            (
+                "My son Leo is here. He came by. He works as a nurse.",
+                "Leo works_as Occupation:nurse",
+            ),
+        ] {
+            let told = facts(&format!("Nora: {text}"));
+            assert!(told.iter().any(|fact| fact == expected), "{text}: {told:?}");
+        }
+        for text in [
+            "My son Leo met my brother Max. He's allergic to nuts.",
+            "My son Leo met Max. He's allergic to nuts.",
+            "My son Leo has a dog. He's allergic to nuts.",
+            "My son Leo is here. Max came too. He's allergic to nuts.",
+            "My son Leo's teacher is here. He's allergic to nuts.",
+            "My son Leo is here. She's allergic to nuts.",
+            "My son is here. He's allergic to nuts.",
+        ] {
+            let told = facts(&format!("Nora: {text}"));
+            assert!(!told.iter().any(|fact| fact.contains("allergic")), "{text}: {told:?}");
         }
     }
 

@@ -6,7 +6,7 @@ use std::ops::Range;
 
 use super::clause::is_supposed;
 use super::group::Tense;
-use super::{Finder, lexicon, rewrite, verbs};
+use super::{Finder, gap, lexicon, rewrite, verbs};
 use crate::memory::extract::rules::sentences::is_joined;
 
 /// Words before a possession that may tell that it is one no more.
@@ -237,6 +237,14 @@ impl Finder<'_> {
     pub(super) fn is_end(&self, at: usize) -> bool {
         let next = at.checked_sub(1).zip(self.words.get(at));
         next.is_none_or(|(before, word)| !is_joined(self.text, &self.words[before], word))
+    }
+
+    /// Whether a sentence has ended before a place.
+    pub(super) fn ends_sentence(&self, at: usize) -> bool {
+        let next = at.checked_sub(1).zip(self.words.get(at));
+        next.is_none_or(|(before, word)| {
+            gap(self.text, &self.words[before], word).starts_with(['.', '!', '?'])
+        })
     }
 
     /// Whether a date stands at a place, as the rewritten text has them: "in May 2023".

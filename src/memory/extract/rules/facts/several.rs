@@ -103,7 +103,7 @@ impl<'a> Finder<'a> {
     fn of_names(&mut self, person: &str, found: Option<(usize, Several)>) -> bool {
         let Some((start, Several { relation, label, .. })) = found else { return false };
         let names = self.names_from(start).unwrap_or_default();
-        let is_all = names.last().is_some_and(|last| last.end == self.words.len());
+        let is_all = names.last().is_some_and(|last| self.ends_sentence(last.end));
         for name in names.iter().filter(|_| is_all) {
             self.tell_of(person, (relation, label, name), self.lasting(), Intent::Fact);
         }

@@ -11,6 +11,10 @@ use crate::memory::extract::rules::relations::{ROWS, STATES};
 use crate::memory::extract::rules::statements::ABOUT_YOU;
 use crate::retrieval::words::says;
 
+/// Years that somebody is old, at most.
+const AGE_MAX: u8 = 120;
+/// Years that somebody is old who speaks, at least.
+const SPEAKER_AGE_MIN: u8 = 6;
 /// Words of what somebody is before another thing that they are, at most.
 const STATE_WORDS_MAX: usize = 6;
 
@@ -80,9 +84,12 @@ impl Finder<'_> {
         let is_praised =
             |at| lexicon::is_praise(self.lower(at)) || JUDGED.contains(&self.lower(at));
         let behind = (tail.last.lower.as_str(), self.lower(tail.end), self.lower(tail.end + 1));
+        let is_loose =
+            at.checked_sub(1).is_some_and(|before| LOOSELY.contains(&self.lower(before)));
         (at..tail.end).any(is_praised)
+            || is_loose
             || self.lower(tail.end) == "in" && self.is_played(tail.end)
-            || matches!(behind, (_, "at", "heart") | ("student", "of", _))
+            || matches!(behind, (_, "at", "heart") | (_, "in", "training") | ("student", "of", _))
     }
 
     /// "is so proud": the feeling ends the clause or has its reason after.
@@ -124,11 +131,11 @@ impl Finder<'_> {
 
     /// "is 31 years old", "turned 31".
     pub(super) fn of_age(&mut self, person: &str, at: usize, group: Group) {
-        let is_told = matches!(
-            (self.lower(at + 1), self.lower(at + 2)),
-            ("years", "old") | ("year", "old") | ("", _)
-        ) || self.is_listed_age(at)
-            || self.lower(group.main).starts_with("turn");
+        let is_told =
+            matches!((self.lower(at + 1), self.lower(at + 2)), ("years", "old") | ("year", "old"))
+                || self.ends_sentence(at + 1)
+                || self.is_listed_age(at)
+                || self.lower(group.main).starts_with("turn");
         let is_length = self.lower(at + 1) == "miles" || self.lower(at + 1) == "percent";
         // "when I was 8", "since I was 12".
         let is_then = group.tense == Tense::Past
@@ -139,13 +146,22 @@ impl Finder<'_> {
             .words
             .get(at)
             .is_some_and(|word| self.text[..word.range.start].ends_with(['+', '-']));
-        let is_told = is_told && !is_length && !is_then && !is_signed;
+        let is_told =
+            is_told && !is_length && !is_then && !is_signed && self.may_be_age(person, at);
         let Some(word) = self.words.get(at).filter(|_| is_told && self.is_number(at)) else {
             return;
         };
         let Some(text) = self.text.get(word.range.clone()) else { return };
         let tail = Tail::word(text, word, at);
         self.tell(person, "age", "Number", &tail, group, None);
+    }
+
+    /// Whether a number may be somebody's age: not "210" pounds, and nobody who writes is two.
+    fn may_be_age(&self, person: &str, at: usize) -> bool {
+        let years = self.lower(at).parse::<u8>().unwrap_or(u8::MAX);
+        let least = if self.speakers.contains(&person) { SPEAKER_AGE_MIN } else { 0 };
+        let is_weight = says(&self.statement.said, &["kg", "kilos", "lbs", "pounds"]);
+        (least..=AGE_MAX).contains(&years) && !is_weight
     }
 
     /// "has a dog named Max", "has two cats".
@@ -191,8 +207,29 @@ impl Finder<'_> {
 const NO_PETS: &[&str] = &["hot", "stuffed", "toy", "plush", "imaginary", "zero"];
 
 /// What says how well somebody does something, beside praise.
-const JUDGED: &[&str] =
-    &["terrible", "awful", "lousy", "horrible", "decent", "poor", "fast", "slow"];
+const JUDGED: &[&str] = &[
+    "terrible",
+    "awful",
+    "lousy",
+    "horrible",
+    "decent",
+    "poor",
+    "fast",
+    "slow",
+    "amateur",
+    "armchair",
+    "aspiring",
+    "backseat",
+    "budding",
+    "future",
+    "hobby",
+    "jobless",
+    "unemployed",
+    "wannabe",
+];
+
+/// Who is something only in a manner of speaking: "basically a taxi driver".
+const LOOSELY: &[&str] = &["basically", "practically", "virtually", "kinda", "sorta"];
 
 /// Feelings that are said out of habit, or are none.
 const FAINT: &[&str] = &[

@@ -1,0 +1,134 @@
+//! What one turn says of those after it: a text of another one that is to be pasted, and a part that is played.
+//!
+//! "I will paste an email, please make it shorter", "Let's do a role play": what the next turn tells is then not of
+//! who speaks. Within a turn [`super::handed`] tells so.
+
+use super::handed;
+use super::sentences::Sentence;
+
+/// Words of an answer that asks for the text, at most: "Sure, go ahead!"
+const INVITATION_WORDS_MAX: usize = 25;
+
+/// A turn, as far as it is looked at here.
+pub(super) struct Said<'t, 's> {
+    pub(super) speaker: Option<&'t str>,
+    pub(super) text: &'t str,
+    pub(super) sentences: &'s mut Vec<Sentence<'t>>,
+}
+
+/// Marks as quoted what turns tell that are of a text which another one announces, or within a play.
+pub(super) fn mark(turns: &mut [Said<'_, '_>]) {
+    let mut is_played = false;
+    for at in 0..turns.len() {
+        if is_played && ends_play(turns[at].text) {
+            is_played = false;
+        }
+        if is_played || is_announced(turns, at) {
+            turns[at].sentences.iter_mut().for_each(|sentence| sentence.is_quoted = true);
+        }
+        is_played |= begins_play(turns[at].text);
+    }
+}
+
+/// Whether the turn before of the same speaker says that this one is a text.
+fn is_announced(turns: &[Said<'_, '_>], at: usize) -> bool {
+    let speaker = turns[at].speaker;
+    let Some(before) = turns[..at].iter().rposition(|turn| turn.speaker == speaker) else {
+        return false;
+    };
+    let Some(last) = turns[before].sentences.last() else { return false };
+    let lower = lowered(last.text);
+    if PASTES.iter().any(|cue| lowered(turns[before].text).contains(cue)) {
+        return true;
+    }
+    // "Can you proofread my cover letter?" "Sure, paste it here!"
+    let is_invited = turns[before + 1..at].iter().any(|turn| invites(turn.text));
+    is_invited && handed::asks_for_work(&lower)
+}
+
+/// Whether a turn asks for a text, and says hardly more.
+fn invites(text: &str) -> bool {
+    let lower = lowered(text);
+    let is_short = lower.split_whitespace().count() <= INVITATION_WORDS_MAX;
+    is_short && INVITES.iter().any(|cue| lower.contains(cue))
+}
+
+fn begins_play(text: &str) -> bool {
+    let lower = lowered(text).replace("role play", "roleplay").replace("role-play", "roleplay");
+    let is_led = |lead: &&str| {
+        lower.starts_with(*lead)
+            || lower.contains(&format!(". {lead}"))
+            || lower.contains(&format!(", {lead}"))
+    };
+    PLAYS.iter().any(is_led)
+}
+
+fn ends_play(text: &str) -> bool {
+    let lower = lowered(text);
+    PLAY_ENDS.iter().any(|cue| lower.contains(cue))
+}
+
+fn lowered(text: &str) -> String {
+    text.trim().to_lowercase().replace('’', "'")
+}
+
+/// What says that the next turn is pasted.
+const PASTES: &[&str] = &[
+    "i will paste",
+    "i'll paste",
+    "gonna paste",
+    "going to paste",
+    "let me paste",
+    "i will send you the text",
+    "i'll send you the text",
+    "next message",
+    "the customer's message:",
+    "message from a customer:",
+];
+
+/// What asks for a text that is to be worked on.
+const INVITES: &[&str] = &[
+    "go ahead",
+    "happy to",
+    "of course",
+    "paste",
+    "please provide",
+    "please send",
+    "please share",
+    "send it",
+    "share it",
+    "sure",
+];
+
+/// How a play begins that goes on over turns.
+const PLAYS: &[&str] = &[
+    "act as a ",
+    "act as an ",
+    "act as my ",
+    "let's do a roleplay",
+    "let's do improv",
+    "let's do some improv",
+    "let's play a game where",
+    "let's practice an interview",
+    "let's practise an interview",
+    "let's roleplay",
+    "pretend to be a ",
+    "pretend to be an ",
+    "pretend to be my ",
+    "pretend you're a ",
+    "pretend you are a ",
+];
+
+/// What ends it.
+const PLAY_ENDS: &[&str] = &[
+    "back to reality",
+    "end of the role",
+    "end the role",
+    "let's stop",
+    "out of character",
+    "out of the role",
+    "stop the role",
+    "thank you",
+    "thanks",
+    "that was fun",
+];

@@ -1,5 +1,9 @@
 //! What somebody most likely meant who knows Cypher, GQL or SQL, and how MemQL says it.
 
+mod foreign;
+
+pub(crate) use foreign::foreign;
+
 use crate::scan::{APOSTROPHE, is_apostrophe, last_statement};
 
 /// One likely mistake: what stands around the error, and the help.
@@ -65,6 +69,8 @@ const MENDS: &[Mend] = &[
     mend("", "ANY", "a path search", SEARCHED),
     mend("", "CHEAPEST", "a path search", SEARCHED),
     mend("CHRONOLOGICAL", "", "a path search", SEARCHED),
+    mend("CONFIDENCE", ":", "", "it stands behind a blank: CONFIDENCE 0.9"),
+    mend("CONFIDENCE", "=", "", "it stands behind a blank: CONFIDENCE 0.9"),
     // Labels and names.
     mend("-[", ":", "", "a pattern as a condition: EXISTS { (a)-[:r]->(b) }, or (a)-[:r]->(b)"),
     mend("", "&&", "", "MemQL writes `AND` for `&&`"),
@@ -111,6 +117,7 @@ const MENDS: &[Mend] = &[
     mend("", "-", "`{`", "a range of hops is written *1..3"),
     mend("]", "{", "", HOPS),
     mend("{", "", "a number of hops", "write {1,3}, {1,} or {2}"),
+    mend("*..", "", "", "a number of hops is written out: -[:r*1..3]->, or {1,} without an end"),
     mend("{", "", "a property", "a map is written {name: value}; hops stand after: -[:r]->{1,3}"),
     mend("'", ",", "`{`", "no comma stands between a key and properties"),
     mend(",", "RETURN", "", "leave out the comma before it"),
@@ -215,11 +222,23 @@ const MENDS: &[Mend] = &[
     mend("", "FOR SYSTEM_TIME", "", TIMES),
     mend("VALID_TIME", "", "BETWEEN", "write AS OF t, FROM t TO u, BETWEEN t AND u or ALL"),
     mend("", "TO", "an operator", "of times: FROM t TO u, or BETWEEN t AND u"),
+    mend("", ", SYSTEM_TIME", "", TIMES_BOTH),
+    mend("", ", VALID_TIME", "", TIMES_BOTH),
+    mend("", "VALID_TIME", "a statement", "it begins with FOR: FOR VALID_TIME AS OF t MATCH ..."),
+    mend("", "SYSTEM_TIME", "a statement", "it begins with FOR: FOR SYSTEM_TIME AS OF t MATCH ..."),
+    mend("", "VALID_TIME", "", AS_OF),
+    mend("", "SYSTEM_TIME", "", AS_OF),
+    mend("", "DURING", "an operator", "write q CONTAINS f.valid for f.valid DURING q"),
+    mend("", "MEETS", "an operator", "write a IMMEDIATELY PRECEDES b"),
+    mend("", ", TO", "", "no comma stands there: VALID FROM t TO u"),
     mend("ALL", ",", "a clause", TIMES_BOTH),
     mend("ALL", "AND", "a clause", TIMES_BOTH),
     mend("SYSTEM_TIME", "", "ALL", "write AS OF t, or ALL"),
     // Clauses.
     mend("", "WHERE", "a statement", "a query begins with a clause such as MATCH (n:Label)"),
+    mend("", "TRAIL", "a statement", "it stands in the MATCH: MATCH TRAIL (a)-[:r]->{1,3}(b)"),
+    mend("", "WALK", "a statement", "it stands in the MATCH: MATCH WALK (a)-[:r]->{1,3}(b)"),
+    mend("", "ACYCLIC", "a statement", "it stands in the MATCH: MATCH ACYCLIC (a)-[:r]->{1,3}(b)"),
     mend("", "(", "a statement", "write MATCH or REMEMBER in front of the pattern"),
     mend("", "ON CREATE", "", "REMEMBER merges what it already knows, and needs no ON"),
     mend("", "ON MATCH", "", "REMEMBER merges what it already knows, and needs no ON"),
@@ -312,10 +331,14 @@ const MENDS: &[Mend] = &[
         "",
         "AS",
         "an operator",
-        "AS names a column, after the whole expression; for CAST write toInteger(x)",
+        "AS names a column, after the whole expression; for CAST write toInteger(x), toFloat(x) or toString(x)",
     ),
+    mend("AS", "'", "a name", "a name of several words stands in back quotes: AS `my name`"),
+    mend("AS", "\"", "a name", "a name of several words stands in back quotes: AS `my name`"),
     mend("", "", "a number of hops", "a name with a blank stands in back quotes: -[:`lives in`]->"),
     mend("", "", "COVERAGE", "say how much: REPRESENT s FROM c COVERAGE 0.9"),
+    mend("", ".", "MODEL", WHOLE),
+    mend("", ".", "TOP", WHOLE),
     mend("", "", "MODEL", "say how many: RERANK n FOR 'text' TOP 5"),
     mend("", "", "TOP", "say how many: SEARCH n:Label FOR 'text' BY VECTOR TOP 5"),
     mend("", "", "AT", "say when it ended: CLOSE f AT DATE '2025-05-01'"),
@@ -362,53 +385,6 @@ const FORMS: [(&str, &str); 2] = [
 const HEARD: &str = "write OBSERVE SESSION 's1' TURN \
                      {speaker: 'Nora', at: TIMESTAMP '2025-03-02 18:40', text: '...'}";
 
-/// Words that MemQL does not know, and what it says instead.
-const FOREIGN: [(&str, &str); 31] = [
-    (
-        "CREATE",
-        "write REMEMBER (:Label 'key' {property: value}), or a fact between two nodes, (:A 'a')-[relation]->(:B 'b')",
-    ),
-    ("MERGE", "write REMEMBER, which merges what it already knows"),
-    ("INSERT", "write REMEMBER (:Label 'key')-[relation]->(:Label 'key')"),
-    ("SELECT", "write MATCH (pattern) RETURN columns"),
-    (
-        "DELETE",
-        "write MATCH (pattern) RETRACT f, which ends the belief in a fact, or FORGET n, which leaves nothing of a node or fact",
-    ),
-    (
-        "DETACH",
-        "write MATCH (pattern) RETRACT f, which ends the belief in a fact, or FORGET n, which leaves nothing of a node or fact",
-    ),
-    (
-        "SET",
-        "write REMEMBER (:Label 'key' {property: value}); of a fact, CONFIRM f BY 0.5 or DOUBT f BY 0.5",
-    ),
-    ("REMOVE", "write REMEMBER (:Label 'key' {property: null})"),
-    ("FOREACH", "write one REMEMBER for each, or import a file"),
-    ("LOAD", "import the file from the shell: engraph import <db> csv FILE"),
-    ("USE", "open the other database"),
-    ("GROUP", "a column of RETURN that is no aggregate groups the rows"),
-    ("HAVING", "write WITH columns WHERE condition"),
-    ("FROM", "write MATCH (pattern), or UNWIND list AS x"),
-    ("JOIN", "write the patterns in one MATCH, joined by the names they share"),
-    ("NEXT", "write WITH, or a further MATCH"),
-    ("CONSTRAINT", "a key is unique within its label already"),
-    ("FINISH", "leave RETURN out, or write RETRACT, CLOSE, CONFIRM, DOUBT or FORGET"),
-    ("KEEP", "write the path search in front of the pattern, as in SHORTEST 2 (a)-[f]->{1,5}(b)"),
-    ("REPEATABLE", "write WALK in front of the pattern"),
-    ("DIFFERENT", "write TRAIL in front of the pattern, or nothing: no fact is met twice"),
-    ("TRANSITIVE", "ask for a chain of facts where you need it, as -[:relation]->{1,5}"),
-    ("SORT", "write ORDER BY"),
-    ("START", "write BEGIN"),
-    ("INTERSECT", "write both patterns in one MATCH"),
-    ("EXCEPT", "write WHERE NOT EXISTS { pattern }"),
-    ("UPDATE", "write REMEMBER (:Label 'key' {property: value})"),
-    ("ALTER", "write DEFINE once more"),
-    ("CORRECT", "REMEMBER what is so, which ends what was, or RETRACT f"),
-    ("INNER", "write the patterns in one MATCH, joined by the names they share"),
-    ("DESCRIBE", "write SHOW RELATIONS, SHOW LABELS or SHOW PROPERTIES"),
-];
-
 /// The help for what stands at `at`, if it is a likely mistake.
 pub(crate) fn likely(text: &str, at: usize, expected: &[&str]) -> Option<String> {
     let is_quote = |at: &usize| text.as_bytes().get(*at) == Some(&b'\'');
@@ -429,6 +405,9 @@ pub(crate) fn likely(text: &str, at: usize, expected: &[&str]) -> Option<String>
             && is_asked.iter().any(|word| begins_with(statement, word))
         {
             return Some(ALONE_REMEMBERED);
+        }
+        if begins_with(statement, "RETURN") && begins_with(after, "MATCH") {
+            return Some("RETURN stands last: MATCH (n:Label) RETURN n.key");
         }
         let begins = BEGINNINGS.iter().any(|word| begins_with(after, word));
         (begins && expected.contains(&"the end of the text"))
@@ -453,12 +432,6 @@ pub(crate) fn general(text: &str, at: usize, expected: &[&str]) -> Option<String
         false => all(&["`{`", "BUDGET"]).then_some(GIVEN),
     };
     help.map(str::to_owned)
-}
-
-/// What MemQL says for a word of another language.
-pub(crate) fn foreign(word: &str) -> Option<String> {
-    let (word, mend) = FOREIGN.iter().find(|(known, _)| known.eq_ignore_ascii_case(word))?;
-    Some(format!("this version of MemQL has no {word}: {mend}"))
 }
 
 /// Whether the text begins so, in any letter case; a word must end there.

@@ -207,6 +207,9 @@ fn help(found: &str, expected: &[&'static str]) -> Option<String> {
     if is_keyword(found) {
         return None;
     }
+    if is_word && expected.contains(&"`:`") && expected.contains(&"WHERE") {
+        return Some("a label stands after the name and a colon: (p:Person)".to_owned());
+    }
     if is_word && expected.contains(&"a string") {
         return Some(format!("text stands between quotes: '{found}'"));
     }

@@ -5,8 +5,8 @@ use engraph_grammar::closest;
 
 use super::Binder;
 use super::scope::Kind;
-use crate::error::{Diagnostic, Error};
-use crate::graph_names::{FACT_PROPERTIES, NODE_PROPERTIES};
+use crate::error::{Diagnostic, Error, Result};
+use crate::graph_names::{FACT_PROPERTIES, NODE_PROPERTIES, TURN};
 
 /// Warnings of a statement that are told.
 const WARNINGS_MAX: usize = 20;
@@ -79,10 +79,21 @@ impl Binder<'_> {
         }
     }
 
+    /// Whether the memory has no turn, whatever indexes are defined of them.
+    pub(super) fn has_no_turns(&self) -> Result<bool> {
+        let Some(label) = self.reader().catalog().label(TURN) else { return Ok(true) };
+        Ok(self.reader().first_of_label(label, 1)?.is_empty())
+    }
+
     pub(super) fn unknown_name(&self, name: &str, span: Span) -> Error {
         let error = Diagnostic::at(span, format!("nothing is bound to `{name}`"));
         match closest(name, self.scope.visible()) {
             Some(known) => error.help(format!("did you mean {known}?")),
+            None if name.eq_ignore_ascii_case("current_timestamp") => error.help("write now()"),
+            None if name.eq_ignore_ascii_case("current_date") => error.help("write date()"),
+            None if ["yesterday", "today", "tomorrow"].contains(&name.to_lowercase().as_str()) => {
+                error.help(format!("write when('{}').from", name.to_lowercase()))
+            }
             None if name.eq_ignore_ascii_case("confidence") => {
                 error.help("write f.confidence of a fact f, or the clause CONFIDENCE >= 0.8")
             }

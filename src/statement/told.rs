@@ -102,7 +102,8 @@ impl Binder<'_> {
             )
             .help(match cell.number() {
                 Some(value) if value > 1.0 => "it is a share of one: 0.9 for 90 %",
-                _ => "what is not believed at all is not remembered; RETRACT ends a belief",
+                Some(_) => "what is not believed at all is not remembered; RETRACT ends a belief",
+                None => "write a number above 0 and at most 1, as in CONFIDENCE 0.9",
             })
             .bind()),
         }

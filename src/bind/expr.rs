@@ -94,9 +94,13 @@ impl Binder<'_> {
                     self.warn_if_unknown_name(&left, &right);
                     self.warn_if_unknown_name(&right, &left);
                 }
+                let right = if *op == BinaryOp::In { right.as_constant_list() } else { right };
                 ExprKind::Binary(*op, Box::new(left), Box::new(right))
             }
-            Ast::And(parts) => ExprKind::And(self.conditions("AND", parts, place)?),
+            Ast::And(parts) => {
+                self.warn_of_joined_comparisons(parts);
+                ExprKind::And(self.conditions("AND", parts, place)?)
+            }
             Ast::Or(parts) => ExprKind::Or(self.conditions("OR", parts, place)?),
             Ast::List(items) => ExprKind::List(self.exprs(items, place)?),
             Ast::Map(entries) => {
@@ -116,6 +120,21 @@ impl Binder<'_> {
             Ast::Reduce(reduce) => self.reduce(reduce, place)?,
         };
         Ok(Expr { kind, span })
+    }
+
+    /// Warns of `a = 'x' || b = 'y'`, which is `a = ('x' || b) AND ('x' || b) = 'y'`.
+    fn warn_of_joined_comparisons(&mut self, parts: &[ast::Expr]) {
+        for two in parts.windows(2) {
+            if let Ast::Binary(BinaryOp::Equal, _, joined) = &two[0].kind
+                && let Ast::Binary(BinaryOp::Concat, ..) = &joined.kind
+                && let Ast::Binary(BinaryOp::Equal, again, _) = &two[1].kind
+                && again == joined
+            {
+                let message = "`||` joins texts, and both sides are compared with what it gives";
+                self.warnings
+                    .push(Diagnostic::at(joined.span, message).help("conditions are joined by OR"));
+            }
+        }
     }
 
     /// Warns of a name that no relation or label has, where `type(f)` or `label(n)` is compared with it or with a list

@@ -35,7 +35,16 @@ impl Binder<'_> {
     fn matched(&mut self, plan: LogicalPlan, clause: &ast::Match) -> Result<LogicalPlan> {
         let scope = self.match_scope(clause)?;
         let outer = std::mem::replace(&mut self.clause_start, self.scope.len());
+        // What its conditions ask of other patterns holds at its times as well.
+        let times = self.times.clone();
+        if clause.times.valid.is_some() {
+            self.times.valid = Some(scope.valid.clone());
+        }
+        if clause.times.system.is_some() {
+            self.times.system = Some(scope.system.clone());
+        }
         let matched = self.matched_in(plan, clause, scope);
+        self.times = times;
         self.clause_start = outer;
         matched
     }

@@ -7,7 +7,6 @@ use crate::bind::scope::Kind;
 use crate::bind::{Binder, Column, Place};
 use crate::cell::Cell;
 use crate::error::{Diagnostic, Error, Result};
-use crate::graph_names::TURN;
 use crate::plan::LogicalPlan;
 use crate::plan::expr::{Expr, ExprKind};
 use crate::plan::given::{Given, Takes};
@@ -45,7 +44,7 @@ impl Binder<'_> {
         if recipe.built_in {
             // Nobody can mend its text: a database need not have all that it asks for.
             self.warnings.truncate(warnings);
-            if self.reader().catalog().label(TURN).is_none() {
+            if self.has_no_turns()? {
                 let warning = Diagnostic::at(clause.span, "there are no turns to recall").help(
                     "OBSERVE stores turns and CONSOLIDATE makes memory of them; MATCH finds facts",
                 );

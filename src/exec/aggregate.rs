@@ -92,12 +92,15 @@ impl State {
         }
     }
 
-    fn add(&mut self, cell: Cell, span: Span) -> Result<()> {
+    /// Adds a value. Gives the bytes that are kept of it.
+    fn add(&mut self, cell: Cell, span: Span) -> Result<usize> {
         if cell == Cell::Null
             || self.seen.as_mut().is_some_and(|seen| !seen.insert(Key(vec![cell.clone()])))
         {
-            return Ok(());
+            return Ok(0);
         }
+        let keeps = self.seen.is_some() || self.function == AggregateFunction::Collect;
+        let kept = if keeps { cell.bytes() } else { 0 };
         self.count += 1;
         match self.function {
             AggregateFunction::Count => {}
@@ -119,7 +122,7 @@ impl State {
                 self.spread.add(&cell).ok_or_else(|| self.takes("numbers", &cell, span))?;
             }
         }
-        Ok(())
+        Ok(kept)
     }
 
     /// What cannot be added: something else, or one too many.
@@ -211,12 +214,17 @@ impl Aggregate {
                     .iter()
                     .map(|expr| eval::eval(expr, row, context))
                     .collect::<Result<_>>()?;
-                let size: usize = key.iter().map(Cell::bytes).sum();
-                let place = *places.entry(Key(key.clone())).or_insert_with(|| {
-                    bytes += 2 * size + fresh.len() * size_of::<State>();
-                    groups.push((key, fresh.clone(), Joined::default()));
-                    groups.len() - 1
-                });
+                let key = Key(key);
+                let place = match places.get(&key) {
+                    Some(place) => *place,
+                    None => {
+                        let size: usize = key.0.iter().map(Cell::bytes).sum();
+                        bytes += 2 * size + fresh.len() * size_of::<State>();
+                        groups.push((key.0.clone(), fresh.clone(), Joined::default()));
+                        places.insert(key, groups.len() - 1);
+                        groups.len() - 1
+                    }
+                };
                 bytes += self.add(row, &mut groups[place].1, context)?;
                 bytes += groups[place].2.add(row, context);
                 context.hold(&mut held, bytes)?;
@@ -233,11 +241,7 @@ impl Aggregate {
         for (aggregate, state) in self.aggregates.iter().zip(states) {
             match &aggregate.argument {
                 Some(argument) => {
-                    let cell = eval::eval(argument, row, context)?;
-                    let keeps =
-                        state.seen.is_some() || state.function == AggregateFunction::Collect;
-                    kept += if keeps { cell.bytes() } else { 0 };
-                    state.add(cell, argument.span)?;
+                    kept += state.add(eval::eval(argument, row, context)?, argument.span)?;
                 }
                 None => state.count += 1,
             }

@@ -405,6 +405,14 @@ fn quantified(
                 return Err(mismatch(condition.span, "a condition", "true or false", &other));
             }
         }
+        let is_decided = match quantifier {
+            Quantifier::All => no > 0,
+            Quantifier::Any | Quantifier::None => yes > 0,
+            Quantifier::Single => yes > 1,
+        };
+        if is_decided {
+            break;
+        }
     }
     let known = match quantifier {
         Quantifier::All if no > 0 => Some(false),

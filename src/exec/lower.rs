@@ -58,7 +58,7 @@ fn reaching(plan: &LogicalPlan, row: &Row) -> Option<Box<dyn Operator>> {
         }
         LogicalPlan::Aggregate { .. } => {
             let (below, step, slot) = reach::counted(plan)?;
-            let reach = reach_from(below, step, row);
+            let reach = reach_from(below, step, row).without_rows();
             Some(Box::new(Reached { reach, slot, is_given: false }))
         }
         _ => None,

@@ -24,6 +24,8 @@ use crate::rows::Value;
 
 /// The most nodes that are followed at once.
 const NODES: usize = 32;
+/// Bytes that a node takes which was met.
+const NODE_BYTES: usize = 3 * size_of::<(NodeId, SystemScope)>();
 
 /// Where a walk comes from.
 pub(super) enum Source {
@@ -48,6 +50,8 @@ pub(super) struct Reach {
     found: Vec<(NodeId, SystemScope)>,
     given: usize,
     held: Held,
+    /// Whether rows are made of them, of which there may be so many.
+    gives_rows: bool,
 }
 
 impl Reach {
@@ -67,7 +71,19 @@ impl Reach {
             found,
             given: 0,
             held: Held::default(),
+            gives_rows: true,
         }
+    }
+
+    /// The same, of which no rows are made: they are counted.
+    pub(super) fn without_rows(self) -> Self {
+        Self { gives_rows: false, ..self }
+    }
+
+    /// How many nodes may be held.
+    fn nodes_max(&self, context: &Context<'_>) -> usize {
+        let limits = context.limits();
+        if self.gives_rows { limits.rows_max } else { limits.memory_max / NODE_BYTES }
     }
 
     /// Follows what comes next, of nodes as many as are wanted; whether there was something.
@@ -137,7 +153,7 @@ impl Reach {
 
     /// Finds what these nodes lead to, as each of them for itself.
     fn find(&mut self, filter: &EdgeFilter, context: &Context<'_>) -> Result<()> {
-        let mut met = 0;
+        let (mut met, nodes_max) = (0, self.nodes_max(context));
         // What several scans find of a node stands together.
         let together = if scans_of(&self.step).nth(1).is_some() { 1 } else { NODES };
         for nodes in self.nodes.chunks(together) {
@@ -147,7 +163,7 @@ impl Reach {
                     if self.seen.insert(far) {
                         self.found.push((far, filter.system));
                     }
-                    match self.seen.len() > context.limits().rows_max {
+                    match self.seen.len() > nodes_max {
                         true => ControlFlow::Break(()),
                         false => ControlFlow::Continue(()),
                     }
@@ -155,8 +171,8 @@ impl Reach {
             }
         }
         context.work(met + self.nodes.len())?;
-        context.hold(&mut self.held, self.seen.len() * 3 * size_of::<(NodeId, SystemScope)>())?;
-        context.rows(self.seen.len())
+        context.hold(&mut self.held, self.seen.len() * NODE_BYTES)?;
+        if self.gives_rows { context.rows(self.seen.len()) } else { Ok(()) }
     }
 }
 

@@ -16,6 +16,7 @@ use self::frontier::{Frontier, Ranked, Visit};
 use self::searching::Searching;
 use crate::cell::{Cell, NodeRef, PathRef, Row};
 use crate::context::Context;
+use crate::context::held::Held;
 use crate::error::{Diagnostic, Result};
 use crate::exec::expand::edges_of;
 use crate::exec::scope::Scoped;
@@ -26,18 +27,22 @@ use crate::plan::{Mode, PathSearch, PathTime, Step, Walk};
 const ROUNDING: f64 = 1.0 - 1e-12;
 /// Continuations of a path after which what a search has in memory is counted.
 const COUNTED: usize = 1 << 10;
+/// Bytes of rows that are given on at once; one row alone may have more.
+const CHUNK_BYTES: usize = 1 << 20;
 
 pub(crate) struct WalkPaths {
     input: Taken,
     walk: Arc<Walk>,
     scopes: Vec<Scoped>,
     searching: Option<Searching>,
+    /// Bytes of the rows that it gives on.
+    held: Held,
 }
 
 impl WalkPaths {
     pub(crate) fn new(input: Box<dyn Operator>, walk: Arc<Walk>) -> Self {
         let scopes = walk.legs.iter().map(|leg| Scoped::new(&leg.step.scope)).collect();
-        Self { input: Taken::new(input), walk, scopes, searching: None }
+        Self { input: Taken::new(input), walk, scopes, searching: None, held: Held::default() }
     }
 
     /// Goes on with one path: gives its row if it is wanted, and finds its continuations. False
@@ -63,14 +68,14 @@ impl WalkPaths {
         if self.is_dominated(searching, at) {
             return Ok(true);
         }
-        let mut rank = 0;
+        let mut pushed = Vec::new();
         let (mut leg, mut hops) = (searching.visits[at].leg, searching.visits[at].hops);
         // A step that is long enough may end here, and the next one begin.
         loop {
             let step = &self.walk.legs[leg].step;
             let (min, max) = step.hops.unwrap_or((1, 1));
             if hops < max && !self.is_closed(searching, at) {
-                self.go_on(searching, at, (leg, hops), &way, &mut rank, context)?;
+                self.go_on(searching, at, (leg, hops), &mut pushed, context)?;
             }
             let is_start = searching.visits[at].length == 0;
             if hops < min || is_start && !self.is_there(searching, context)? {
@@ -85,6 +90,7 @@ impl WalkPaths {
             }
             (leg, hops) = (leg + 1, 0);
         }
+        self.push(searching, pushed, &way);
         self.hold(searching, context)?;
         Ok(true)
     }
@@ -101,8 +107,7 @@ impl WalkPaths {
         searching: &mut Searching,
         at: usize,
         (leg, hops): (usize, u32),
-        way: &[u32],
-        rank: &mut u32,
+        pushed: &mut Vec<usize>,
         context: &Context<'_>,
     ) -> Result<()> {
         let step = &self.walk.legs[leg].step;
@@ -111,7 +116,6 @@ impl WalkPaths {
             (None, PathSearch::All | PathSearch::Shortest(_) | PathSearch::Groups(_)) => None,
             _ => Some(self.bound(searching, at, leg)),
         };
-        let mut pushed = Vec::new();
         for (edge, far) in edges {
             if !self.may_meet(searching, at, &edge, far) {
                 continue;
@@ -157,11 +161,11 @@ impl WalkPaths {
                 self.hold(searching, context)?;
             }
         }
-        self.push(searching, pushed, way, rank);
         Ok(())
     }
 
-    fn push(&self, searching: &mut Searching, pushed: Vec<usize>, way: &[u32], rank: &mut u32) {
+    /// Puts the continuations of a path into the frontier: those of its step before those of the next one.
+    fn push(&self, searching: &mut Searching, pushed: Vec<usize>, way: &[u32]) {
         let visits = &mut searching.visits;
         match &mut searching.frontier {
             Frontier::First(queue) => queue.extend(pushed),
@@ -173,13 +177,12 @@ impl WalkPaths {
                 stack.extend(pushed);
             }
             Frontier::Best(heap) => {
-                for visit in pushed {
+                for (rank, visit) in (0..).zip(pushed) {
                     let merit = match &self.walk.search {
                         PathSearch::Cheapest(..) => -visits[visit].cost,
                         _ => visits[visit].confidence,
                     };
-                    let way: Vec<u32> = way.iter().copied().chain([*rank]).collect();
-                    *rank += 1;
+                    let way: Vec<u32> = way.iter().copied().chain([rank]).collect();
                     searching.ways += way.len();
                     heap.push(Ranked { merit, way, visit });
                 }
@@ -363,13 +366,25 @@ impl WalkPaths {
     fn path(&self, searching: &Searching, at: usize) -> PathRef {
         let system = searching.filters[0].system;
         let (mut nodes, mut facts) = (Vec::new(), Vec::new());
-        let mut next = Some(at);
+        let (mut next, mut leg_after) = (Some(at), None);
         while let Some(visit) = next.map(|at| &searching.visits[at]) {
-            let seen = NodeRef { id: visit.node, system };
-            // Where it begins it is as an earlier clause has bound it.
-            nodes.push(if visit.parent.is_none() { searching.start } else { seen });
+            let held = || {
+                let leg = self.walk.legs.get(visit.leg).filter(|leg| leg.closes);
+                leg.and_then(|leg| match searching.row.get(leg.step.to) {
+                    Some(Cell::Node(node)) if node.id == visit.node => Some(*node),
+                    _ => None,
+                })
+            };
+            let ends_leg = leg_after != Some(visit.leg);
+            // Where it begins, and where it meets what is bound, a node is as an earlier clause has bound it.
+            nodes.push(match visit.parent {
+                None => searching.start,
+                Some(_) => {
+                    held().filter(|_| ends_leg).unwrap_or(NodeRef { id: visit.node, system })
+                }
+            });
             facts.extend(visit.edge);
-            next = visit.parent;
+            (next, leg_after) = (visit.parent, Some(visit.leg));
         }
         if !self.walk.legs.first().is_some_and(|leg| leg.step.against) {
             nodes.reverse();
@@ -394,16 +409,21 @@ fn facts_cell(step: &Step, edges: &[Edge]) -> Cell {
 impl Operator for WalkPaths {
     fn next(&mut self, context: &Context<'_>, want: usize) -> Result<Option<Chunk>> {
         let want = want.clamp(1, CHUNK_ROWS);
-        let mut chunk = Vec::new();
-        while chunk.len() < want {
+        // What was given on is held by whoever took it.
+        context.hold(&mut self.held, 0)?;
+        let (mut chunk, mut bytes) = (Vec::new(), 0);
+        while chunk.len() < want && bytes < CHUNK_BYTES {
             let Some(mut searching) = self.searching.take() else {
                 let Some(row) = self.input.next(context)? else { break };
                 self.searching = self.begin(row, context)?;
                 continue;
             };
+            let before = chunk.len();
             if self.advance(&mut searching, context, &mut chunk)? {
                 self.searching = Some(searching);
             }
+            bytes += chunk[before..].iter().flatten().map(Cell::bytes).sum::<usize>();
+            context.hold(&mut self.held, bytes)?;
         }
         Ok((!chunk.is_empty()).then_some(chunk))
     }

@@ -2,10 +2,12 @@
 //!
 //! An estimate chooses between plans and is shown by `EXPLAIN`; it never changes an answer.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use engraph_grammar::ast::BinaryOp;
-use engraph_storage::Sample;
+use engraph_storage::graph::{RelationId, Side};
+use engraph_storage::{Degree, Sample};
 
 use crate::cell::Cell;
 use crate::plan::expr::{Expr, ExprKind};
@@ -49,17 +51,25 @@ impl Statistics {
             Some([label]) => Some(*label),
             _ => None,
         };
-        let degrees = self.sample.degrees.iter().filter(|((of, relation, side), _)| {
-            *of == label
-                && step.sides.contains(side)
-                && step.relations.as_ref().is_none_or(|relations| relations.contains(relation))
-        });
-        let facts: f64 = degrees
-            .map(|(_, degree)| match step.scope.valid {
-                ValidTime::AsOf(_) if step.scope.system == SystemTime::Current => degree.now,
-                _ => degree.mean,
-            })
-            .sum();
+        let degrees = &self.sample.degrees;
+        let count = |degree: &Degree| match step.scope.valid {
+            ValidTime::AsOf(_) if step.scope.system == SystemTime::Current => degree.now,
+            _ => degree.mean,
+        };
+        let of = |relation: &RelationId| -> f64 {
+            let sides =
+                step.sides.iter().filter_map(|side| degrees.get(&(label, *relation, *side)));
+            sides.map(count).sum()
+        };
+        let facts: f64 = match &step.relations {
+            Some(relations) => relations.iter().collect::<BTreeSet<_>>().into_iter().map(of).sum(),
+            None => {
+                let all =
+                    (label, RelationId(0), Side::Out)..=(label, RelationId(u32::MAX), Side::In);
+                let own = degrees.range(all).filter(|((.., side), _)| step.sides.contains(side));
+                own.map(|(_, degree)| count(degree)).sum()
+            }
+        };
         let confident = if step.scope.confidence.is_some() { 0.5 } else { 1.0 };
         let of_intent = if step.scope.intent.is_some() { 0.3 } else { 1.0 };
         let each = if step.each.is_some() { 0.3 } else { 1.0 };

@@ -474,6 +474,29 @@ fn join(f: &mut fmt::Formatter<'_>, parts: &[Expr], between: &str) -> fmt::Resul
     Ok(())
 }
 
+impl Expr {
+    /// A list of constants as one, so that it is not made anew for each row.
+    pub(crate) fn as_constant_list(self) -> Self {
+        let ExprKind::List(items) = &self.kind else { return self };
+        let constant = |item: &Expr| match &item.kind {
+            ExprKind::Constant(cell) => Some(cell.clone()),
+            _ => None,
+        };
+        match items.iter().map(constant).collect::<Option<Vec<Cell>>>() {
+            Some(cells) => Self { kind: ExprKind::Constant(Cell::list(cells)), span: self.span },
+            None => self,
+        }
+    }
+}
+
+/// The parts of a condition, all of which must hold, without a copy of them.
+pub(crate) fn conjuncts_of(condition: &Expr) -> Vec<&Expr> {
+    match &condition.kind {
+        ExprKind::And(parts) => parts.iter().flat_map(conjuncts_of).collect(),
+        _ => vec![condition],
+    }
+}
+
 /// The parts of a condition, all of which must hold.
 pub(crate) fn conjuncts(condition: Expr) -> Vec<Expr> {
     match condition.kind {

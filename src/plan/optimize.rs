@@ -96,13 +96,13 @@ fn push_conditions(plan: LogicalPlan) -> LogicalPlan {
     plan.rewrite(&|plan| match plan {
         LogicalPlan::Filter { input, condition, tentative: false } => {
             let span = condition.span;
-            let elements = elements(&input);
             let parts = conjuncts(condition);
             pushed.set(pushed.get() + parts.len());
             if pushed.get() > PUSHED_MAX {
                 let condition = Expr { kind: ExprKind::And(parts), span };
                 return LogicalPlan::Filter { input, condition, tentative: false };
             }
+            let elements = elements(&input);
             let (sure, unsure): (Vec<Expr>, Vec<Expr>) =
                 parts.into_iter().partition(|part| cannot_fail(part, &elements));
             let mut plan = sure.into_iter().fold(*input, |plan, part| push(plan, part, false));

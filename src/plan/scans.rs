@@ -11,8 +11,7 @@ use engraph_storage::graph::{Intent, Interval, LabelId, RelationId, Time};
 
 use crate::cell::Cell;
 use crate::plan::asked::{Compared, compared, turned};
-use crate::plan::expr::conjuncts;
-use crate::plan::expr::{Expr, ExprKind, Slot};
+use crate::plan::expr::{Expr, ExprKind, Slot, conjuncts_of};
 use crate::plan::scope::{SystemTime, ValidTime};
 use crate::plan::{Cut, IndexBound, IndexLookup, LogicalPlan, PathSearch, SortKey, Step};
 use crate::time;
@@ -75,8 +74,8 @@ pub(super) fn filter_facts(plan: LogicalPlan, catalog: &Catalog) -> LogicalPlan 
     plan.rewrite(&|plan| match plan {
         LogicalPlan::Filter { input, condition, tentative } => {
             let mut input = *input;
-            for part in conjuncts(condition.clone()) {
-                if let Some(asked) = fact_asked(&part, catalog) {
+            for part in conjuncts_of(&condition) {
+                if let Some(asked) = fact_asked(part, catalog) {
                     narrow(&mut input, &asked);
                 }
             }
@@ -217,8 +216,8 @@ pub(super) fn prune_paths(plan: LogicalPlan) -> LogicalPlan {
     plan.rewrite(&|plan| match plan {
         LogicalPlan::Filter { input, condition, tentative } => {
             let mut input = *input;
-            for part in conjuncts(condition.clone()) {
-                if let Some((path, floor)) = least_confidence(&part) {
+            for part in conjuncts_of(&condition) {
+                if let Some((path, floor)) = least_confidence(part) {
                     prune(&mut input, path, &floor);
                 }
             }
@@ -335,34 +334,40 @@ fn is_current(system: &SystemTime) -> bool {
 
 /// A scan of a label becomes a scan of an index on a property that conditions compare.
 pub(super) fn by_index(plan: LogicalPlan, catalog: &Catalog) -> LogicalPlan {
-    plan.rewrite(&|plan| match plan {
-        LogicalPlan::Filter { input, condition, tentative } => {
-            let parts = conjuncts(condition.clone());
-            let input = Box::new(indexed(*input, &parts, catalog));
-            LogicalPlan::Filter { input, condition, tentative }
-        }
-        other => other,
-    })
+    match catalog.indexes().next() {
+        Some(_) => indexed(plan, &mut Vec::new(), catalog),
+        None => plan,
+    }
 }
 
-/// The plan with the scan below replaced, which stands under conditions alone.
-fn indexed(plan: LogicalPlan, parts: &[Expr], catalog: &Catalog) -> LogicalPlan {
+/// The plan with its scans replaced; `above` are the conditions straight above it, each seen once however many
+/// there are.
+fn indexed(mut plan: LogicalPlan, above: &mut Vec<Expr>, catalog: &Catalog) -> LogicalPlan {
+    let before = above.len();
+    if let LogicalPlan::Filter { condition, .. } = &plan {
+        let compares = |part: &&Expr| matches!(part.kind, ExprKind::Binary(..));
+        above.extend(conjuncts_of(condition).into_iter().filter(compares).cloned());
+    } else {
+        plan = by_lookup(plan, above, catalog);
+        above.clear();
+    }
+    for input in plan.inputs_mut() {
+        let inner = std::mem::replace(input, LogicalPlan::Once);
+        *input = indexed(inner, above, catalog);
+    }
+    above.truncate(before);
+    plan
+}
+
+/// A scan of one label under these conditions as that of an index, if there is one that serves it.
+fn by_lookup(plan: LogicalPlan, above: &[Expr], catalog: &Catalog) -> LogicalPlan {
     match plan {
-        LogicalPlan::Filter { input, condition, tentative } => {
-            let own = conjuncts(condition.clone());
-            let all: Vec<Expr> = parts.iter().cloned().chain(own).collect();
-            let input = Box::new(indexed(*input, &all, catalog));
-            LogicalPlan::Filter { input, condition, tentative }
-        }
         LogicalPlan::NodeScan { input, node, labels: Some(labels), system }
-            if is_current(&system) =>
+            if is_current(&system) && labels.len() == 1 =>
         {
-            let label = match labels.as_slice() {
-                [label] => Some(*label),
-                _ => None,
-            };
-            match label.and_then(|label| Some((label, lookup(label, node, parts, catalog)?))) {
-                Some((label, lookup)) => LogicalPlan::IndexScan { input, node, label, lookup },
+            let label = labels[0];
+            match lookup(label, node, above, catalog) {
+                Some(lookup) => LogicalPlan::IndexScan { input, node, label, lookup },
                 None => LogicalPlan::NodeScan { input, node, labels: Some(labels), system },
             }
         }

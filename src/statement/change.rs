@@ -196,6 +196,10 @@ fn forget(
     surroundings: Surroundings<'_>,
 ) -> Result<Rows> {
     if found.nodes.is_empty() && found.facts.is_empty() {
+        surroundings.run.warn(
+            Diagnostic::new("nothing was found, so nothing is forgotten")
+                .help("a key is written as it was stored, capitals and all; the query with RETURN shows what it finds"),
+        );
         return Ok(forgotten([0; 4]));
     }
     let means = surroundings.means;

@@ -89,10 +89,10 @@ impl Fold {
     pub(super) fn search(
         &self,
         beam: &Beam,
-        row: &Row,
-        asked: &Asked,
+        asked: &Asked<'_>,
         context: &Context<'_>,
     ) -> Result<Vec<Row>> {
+        let row = asked.row;
         let Cell::Node(start) = row[beam.step.from] else { return Ok(Vec::new()) };
         let ((min, _), max) = (beam.step.hops.unwrap_or((1, 1)), asked.depth);
         let mut scratch = row.clone();
@@ -101,7 +101,7 @@ impl Fold {
         if min == 0 {
             let root = PathRef { nodes: vec![start], facts: Vec::new() };
             let score = self.number(&first)?;
-            let whole = self.bound(beam, row, root, score, asked);
+            let whole = self.bound(beam, root, score, asked);
             answer.add(beam.accepted(&[whole], context)?);
         }
         let along = self.product.as_ref().map(|product| product.along(row, context));
@@ -145,7 +145,7 @@ impl Fold {
                         facts(&layers, hop)
                             .into_iter()
                             .for_each(|edge| extend(&mut path, edge, asked.filter.system));
-                        self.bound(beam, row, path, hop.score, asked)
+                        self.bound(beam, path, hop.score, asked)
                     })
                     .collect();
                 answer.add(beam.accepted(&paths, context)?);
@@ -191,10 +191,11 @@ impl Fold {
         }
     }
 
-    fn bound(&self, beam: &Beam, row: &Row, path: PathRef, score: f64, asked: &Asked) -> Candidate {
+    fn bound(&self, beam: &Beam, path: PathRef, score: f64, asked: &Asked<'_>) -> Candidate {
         let slots = [beam.step.to, beam.step.fact, beam.path];
         let system = asked.filter.system;
-        let mut candidate = Candidate::bound(row, (path, 0), (slots, beam.search.single), system);
+        let mut candidate =
+            Candidate::bound(asked.row, (path, 0), (slots, beam.search.single), system);
         let shown = if score.is_finite() { Cell::Float(score) } else { Cell::Null };
         candidate.score = score;
         candidate.row[self.score] = shown.clone();

@@ -56,7 +56,8 @@ pub(crate) struct Beam {
 }
 
 /// What the query says for one row.
-struct Asked {
+struct Asked<'r> {
+    row: &'r Row,
     /// Paths kept after each step, and continuations kept of each.
     width: usize,
     expand: usize,
@@ -90,7 +91,7 @@ impl Beam {
         }
     }
 
-    fn asked(&mut self, row: &Row, context: &Context<'_>) -> Result<Asked> {
+    fn asked<'r>(&mut self, row: &'r Row, context: &Context<'_>) -> Result<Asked<'r>> {
         if let (Some(repair), None) = (&self.search.repair, &self.repairs) {
             self.repairs = Some(Repairs::new(repair, self.step.sides, context)?);
         }
@@ -105,6 +106,7 @@ impl Beam {
         let expand = self.search.expand.as_ref();
         let prefers = self.search.prefers.as_ref();
         Ok(Asked {
+            row,
             width: candidates(&self.search.width, "BEAM", context)?,
             expand: expand.map_or(Ok(context.limits().candidates_max), |expand| {
                 candidates(expand, "EXPAND", context)
@@ -121,7 +123,7 @@ impl Beam {
         &mut self,
         rows: &'r [Row],
         context: &Context<'_>,
-    ) -> Result<Vec<(&'r Row, Asked, Candidate)>> {
+    ) -> Result<Vec<(Asked<'r>, Candidate)>> {
         let mut asked = Vec::with_capacity(rows.len());
         let mut roots = Vec::with_capacity(rows.len());
         for row in rows {
@@ -131,19 +133,16 @@ impl Beam {
             if !context.is_known(start, own.filter.system)? {
                 continue;
             }
-            roots.push(self.bound(
-                row,
-                (PathRef { nodes: vec![start], facts: Vec::new() }, 0),
-                &own,
-            ));
-            asked.push((row, own));
+            let path = PathRef { nodes: vec![start], facts: Vec::new() };
+            roots.push(self.bound((path, 0), &own));
+            asked.push(own);
         }
         let (min, _) = self.step.hops.unwrap_or((1, 1));
         // A path that cannot be in the answer, and is compared with none, needs no score.
         if self.fold.is_none() && (min == 0 || self.decides()) {
             self.fill(&mut roots, context)?;
         }
-        Ok(asked.into_iter().zip(roots).map(|((row, asked), root)| (row, asked, root)).collect())
+        Ok(asked.into_iter().zip(roots).collect())
     }
 
     /// Whether each path decides to stop or to go on.
@@ -153,9 +152,8 @@ impl Beam {
 
     fn search(
         &self,
-        row: &Row,
         root: Candidate,
-        asked: &Asked,
+        asked: &Asked<'_>,
         context: &Context<'_>,
     ) -> Result<Vec<Row>> {
         let ((min, _), max) = (self.step.hops.unwrap_or((1, 1)), asked.depth);
@@ -172,7 +170,7 @@ impl Beam {
             if depth == max {
                 break;
             }
-            let step = self.step_from(row, &beam, may_end, asked, context)?;
+            let step = self.step_from(&beam, may_end, asked, context)?;
             if !step.stopped.is_empty() {
                 let stopped: Vec<Candidate> =
                     step.stopped.iter().map(|place| beam[*place].clone()).collect();
@@ -186,21 +184,20 @@ impl Beam {
     /// Continues every path of the beam, and decides which of them stop.
     fn step_from(
         &self,
-        row: &Row,
         beam: &[Candidate],
         may_end: bool,
-        asked: &Asked,
+        asked: &Asked<'_>,
         context: &Context<'_>,
     ) -> Result<Taken> {
         let decide = self.decides() && may_end;
-        let paths = self.continued(row, beam, asked, context)?;
-        let next = self.scored(row, paths, asked, context)?;
+        let paths = self.continued(beam, asked, context)?;
+        let next = self.scored(paths, asked, context)?;
         let next = keep_best_of_each(next, asked.expand);
         let mut by_parent: Vec<Vec<Candidate>> = vec![Vec::new(); beam.len()];
         for candidate in next {
             by_parent[candidate.parent].push(candidate);
         }
-        let repaired = self.repaired(row, beam, &by_parent, asked, context)?;
+        let repaired = self.repaired(beam, &by_parent, asked, context)?;
         let mut taken = Taken { stopped: Vec::new(), pool: repaired };
         for (place, own) in by_parent.into_iter().enumerate() {
             let enough = beam[place].sufficiency;
@@ -220,13 +217,12 @@ impl Beam {
     /// Every path of the beam with one fact more, and which one it continues.
     fn continued(
         &self,
-        row: &Row,
         beam: &[Candidate],
-        asked: &Asked,
+        asked: &Asked<'_>,
         context: &Context<'_>,
     ) -> Result<Vec<(PathRef, usize)>> {
         let mut found: Vec<(usize, Edge)> = Vec::new();
-        let mut scratch = row.clone();
+        let mut scratch = asked.row.clone();
         for (parent, candidate) in beam.iter().enumerate() {
             let Some(last) = candidate.path.nodes.last() else { continue };
             for (edge, far) in edges_of(last.id, &self.step, &asked.filter, context)? {
@@ -236,7 +232,7 @@ impl Beam {
             }
             context.rows(found.len())?;
         }
-        let chosen = self.chosen(found, row, beam, asked, context)?;
+        let chosen = self.chosen(found, beam, asked, context)?;
         // Before they are there: each is a copy of the path that it continues.
         let bytes = chosen.iter().map(|(parent, _)| beam[*parent].bytes()).sum();
         context.hold(&mut Held::default(), bytes)?;
@@ -259,13 +255,12 @@ impl Beam {
     fn chosen(
         &self,
         found: Vec<(usize, Edge)>,
-        row: &Row,
         beam: &[Candidate],
-        asked: &Asked,
+        asked: &Asked<'_>,
         context: &Context<'_>,
     ) -> Result<Vec<(usize, Edge)>> {
         match &self.scores {
-            Some(scores) => scores.nearest(found, row, beam, asked, context),
+            Some(scores) => scores.nearest(found, beam, asked, context),
             None => Ok(found),
         }
     }
@@ -273,18 +268,17 @@ impl Beam {
     /// The steps by rules, for the paths of which no continuation is good.
     fn repaired(
         &self,
-        row: &Row,
         beam: &[Candidate],
         next: &[Vec<Candidate>],
-        asked: &Asked,
+        asked: &Asked<'_>,
         context: &Context<'_>,
     ) -> Result<Vec<Candidate>> {
         let Some(repairs) = &self.repairs else { return Ok(Vec::new()) };
         let mut found = Vec::new();
         let mut budgets = vec![0; beam.len()];
-        let mut scratch = row.clone();
+        let mut scratch = asked.row.clone();
         for (parent, candidate) in beam.iter().enumerate() {
-            budgets[parent] = repairs.budget(&next[parent], asked.expand, row, context)?;
+            budgets[parent] = repairs.budget(&next[parent], asked.expand, asked.row, context)?;
             if budgets[parent] == 0 {
                 continue;
             }
@@ -301,8 +295,8 @@ impl Beam {
             extend(&mut path, edge, asked.filter.system);
             (path, parent)
         };
-        let paths = self.chosen(found, row, beam, asked, context)?.into_iter().map(path).collect();
-        let mut scored = self.scored(row, paths, asked, context)?;
+        let paths = self.chosen(found, beam, asked, context)?.into_iter().map(path).collect();
+        let mut scored = self.scored(paths, asked, context)?;
         scored.sort_by(Candidate::order);
         scored.retain(|candidate| {
             let left = &mut budgets[candidate.parent];
@@ -316,20 +310,19 @@ impl Beam {
     /// The paths as rows with their scores.
     fn scored(
         &self,
-        row: &Row,
         paths: Vec<(PathRef, usize)>,
-        asked: &Asked,
+        asked: &Asked<'_>,
         context: &Context<'_>,
     ) -> Result<Vec<Candidate>> {
-        let bound = paths.into_iter().map(|path| self.bound(row, path, asked));
+        let bound = paths.into_iter().map(|path| self.bound(path, asked));
         let mut bound: Vec<Candidate> = bound.collect();
         self.fill(&mut bound, context)?;
         Ok(bound)
     }
 
-    fn bound(&self, row: &Row, path: (PathRef, usize), asked: &Asked) -> Candidate {
+    fn bound(&self, path: (PathRef, usize), asked: &Asked<'_>) -> Candidate {
         let slots = [self.step.to, self.step.fact, self.path];
-        Candidate::bound(row, path, (slots, self.search.single), asked.filter.system)
+        Candidate::bound(asked.row, path, (slots, self.search.single), asked.filter.system)
     }
 
     fn fill(&self, bound: &mut [Candidate], context: &Context<'_>) -> Result<()> {
@@ -412,10 +405,10 @@ impl Operator for Beam {
         context.hold(&mut self.held, 0)?;
         while let Some(input) = self.input.next(context, want)? {
             let mut chunk = Vec::new();
-            for (row, asked, root) in self.roots(&input, context)? {
+            for (asked, root) in self.roots(&input, context)? {
                 let found = match &self.fold {
-                    Some(fold) => fold.search(self, row, &asked, context)?,
-                    None => self.search(row, root, &asked, context)?,
+                    Some(fold) => fold.search(self, &asked, context)?,
+                    None => self.search(root, &asked, context)?,
                 };
                 context.rows(chunk.len() + found.len())?;
                 hold(&found, &mut self.held, context)?;

@@ -76,7 +76,11 @@ impl Scores {
             for (score, value) in scores.iter().zip(&own) {
                 candidate.row[score.slot] = shown(*value);
             }
-            candidate.score = own.iter().sum::<f64>() / own.len().max(1) as f64;
+            // What a switch leaves out says nothing of any path.
+            let asked = own.iter().zip(&self.exprs).filter(|(_, expr)| !is_left_out(expr));
+            let (sum, count) =
+                asked.fold((0.0, 0), |(sum, count), (value, _)| (sum + value, count + 1));
+            candidate.score = sum / f64::from(count.max(1));
             candidate.sufficiency = self.sufficiency.map(|place| own[place]);
             candidate.row[whole] = shown(candidate.score);
         }
@@ -89,9 +93,8 @@ impl Scores {
     pub(super) fn nearest(
         &self,
         found: Vec<(usize, Edge)>,
-        row: &Row,
         beam: &[Candidate],
-        asked: &Asked,
+        asked: &Asked<'_>,
         context: &Context<'_>,
     ) -> Result<Vec<(usize, Edge)>> {
         let mut counts = vec![0_usize; beam.len()];
@@ -100,7 +103,7 @@ impl Scores {
         if !crowded {
             return Ok(found);
         }
-        let question = self.question(row, context)?;
+        let question = self.question(asked.row, context)?;
         if question.is_none() && asked.prefers.is_none() {
             return Ok(found);
         }
@@ -139,7 +142,7 @@ fn nearness(
     found: &[(usize, Edge)],
     question: Option<&str>,
     beam: &[Candidate],
-    asked: &Asked,
+    asked: &Asked<'_>,
     context: &Context<'_>,
 ) -> Result<Vec<f32>> {
     let Some(question) = question else { return Ok(vec![0.0; found.len()]) };
@@ -168,6 +171,11 @@ fn nearness(
         Near::Text(place) => dot(question, &vectors[*place]),
     };
     Ok(near.iter().map(cosine).collect())
+}
+
+/// Whether a switch leaves a score out: it is null whatever the path is.
+fn is_left_out(score: &Expr) -> bool {
+    matches!(score.kind, ExprKind::Constant(Cell::Null))
 }
 
 /// What a score comes to once the conditions are decided that look at nothing of a row, as those of a

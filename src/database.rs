@@ -165,6 +165,16 @@ impl Engraph {
         self.store.not_purged()
     }
 
+    /// Whether the bytes of what was forgotten may be in the files yet, because `FORGET` was stopped before they
+    /// were taken out: the next opening for writing does that. For a database that is opened for reading.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Storage`](crate::Error::Storage) if it cannot be read.
+    pub fn has_purge_left(&self) -> Result<bool> {
+        Ok(self.store.has_purge_left()?)
+    }
+
     /// Reads everything and holds it against itself: calls `report` with each violation of an
     /// invariant, and `progress` with each column family as it begins. Gives the number of keys.
     ///

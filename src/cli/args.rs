@@ -7,6 +7,7 @@ mod bench;
 use std::path::PathBuf;
 use std::sync::LazyLock;
 
+use clap::builder::NonEmptyStringValueParser;
 use clap::{ArgGroup, Parser, Subcommand, ValueEnum};
 
 pub(super) use bench::{BENCH_EXAMPLES, Bench, BenchKind, BenchVectors, BenchWorkload, Phase};
@@ -227,10 +228,10 @@ pub(super) struct Csv {
     #[arg(long, value_name = "A,B,C", value_delimiter = ',')]
     pub(super) columns: Vec<String>,
     /// The label of heads
-    #[arg(long, value_name = "LABEL", default_value = "Entity")]
+    #[arg(long, value_name = "LABEL", default_value = "Entity", value_parser = NonEmptyStringValueParser::new())]
     pub(super) head_label: String,
     /// The label of tails
-    #[arg(long, value_name = "LABEL", default_value = "Entity")]
+    #[arg(long, value_name = "LABEL", default_value = "Entity", value_parser = NonEmptyStringValueParser::new())]
     pub(super) tail_label: String,
     /// A table of name and id, for heads and tails that are ids
     #[arg(long, value_name = "FILE")]

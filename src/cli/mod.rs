@@ -107,6 +107,12 @@ fn open(path: &Path, options: Options, output: &mut Output) -> Result<Engraph> {
 fn open_read_only(path: &Path, options: Options, output: &mut Output) -> Result<Engraph> {
     let db = options.open_read_only(path)?;
     tell_torn(&db, "is passed over", output);
+    if db.has_purge_left()? {
+        output.note(
+            "warning: FORGET was stopped, and bytes of what was forgotten may be in the files yet; \
+             the next opening for writing takes them out: `engraph shell` or any query that writes",
+        );
+    }
     Ok(db)
 }
 

@@ -57,7 +57,8 @@ impl Output {
     /// From now on answers go to a new file, or back to stdout. What was there is replaced.
     pub(super) fn redirect(&mut self, file: Option<&Path>) -> Result {
         if let Some(file) = file {
-            check_place(file)?;
+            // Where a link leads.
+            check_place(&file.canonicalize().unwrap_or_else(|_| file.to_owned()))?;
         }
         let file = file.map(File::create).transpose()?;
         self.flush()?;

@@ -222,7 +222,11 @@ impl Table<'_> {
         let node = |column: &str, id: Option<&str>, label: Option<&str>, default: &str| {
             let id = id.ok_or_else(|| format!("the {column} is empty"))?;
             let name = checked_key(named(&self.names, id, column)?)?;
-            Ok::<_, String>((label.unwrap_or(default).into(), name.into()))
+            let label = label.unwrap_or(default);
+            if label.is_empty() {
+                return Err("the label is empty".to_owned());
+            }
+            Ok((label.into(), name.into()))
         };
         let relation = relation.ok_or("the relation is empty")?;
         let from = from.map(|text| self.bound(text, false)).transpose()?.flatten();

@@ -8,6 +8,9 @@ use crate::time;
 /// When a date with unknown parts may be: from its first instant, before the instant after its
 /// last. None if it is no such date or wholly unknown.
 pub(super) fn period(text: &str) -> Option<(Time, Time)> {
+    if time::has_short_year(text) {
+        return None;
+    }
     let (sign, digits) = match text.strip_prefix('-') {
         Some(rest) => (-1, rest),
         None => (1, text),

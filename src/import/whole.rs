@@ -13,7 +13,7 @@ use std::fs::File;
 use std::io::{BufRead, BufReader, Read as _};
 use std::path::Path;
 
-use engraph_storage::{Builder, FORMAT, Item, StorageError};
+use engraph_storage::{Builder, FORMAT, Item, StorageError, Summary};
 use serde::de::DeserializeOwned;
 use sha2::{Digest, Sha256};
 
@@ -23,7 +23,7 @@ use crate::export::line::{EXPORT, EndLine, Header, Line};
 use crate::export::names::Ids;
 use crate::import::rows::BYTE_ORDER_MARK;
 use crate::import::{Progress, Report, failed};
-use crate::text;
+use crate::{text, time};
 
 /// How an export begins.
 pub(super) const BEGINNING: &[u8] = br#"{"engraph_export""#;
@@ -67,6 +67,7 @@ pub fn whole(db: &Path, file: &Path, progress: Progress<'_>) -> Result<Report> {
         return Err(failed(file, newer));
     }
     let summary = header.summary();
+    check_counters(&summary).map_err(|reason| lines.wrong(&reason))?;
     let ids = Ids::new(&summary).map_err(|reason| lines.wrong(&reason))?;
     let mut builder = Builder::new(db, &summary)?;
     let counts = add_all(&mut builder, &ids, &mut lines, progress)?;
@@ -76,6 +77,29 @@ pub fn whole(db: &Path, file: &Path, progress: Progress<'_>) -> Result<Report> {
     })?;
     Ok(Report { stored: counts.into_iter().collect(), refused: Vec::new() })
 }
+
+/// How far the clock of an export may be ahead of this machine's: a day, in microseconds.
+const AHEAD_MAX: i64 = time::DAY;
+
+/// An error if what an export says of its clock and its numbers would leave a database that nobody can write to: a
+/// system time never goes back, and a number is given once.
+fn check_counters(summary: &Summary) -> std::result::Result<(), String> {
+    let wall = time::wall();
+    if summary.clock > wall.saturating_add(AHEAD_MAX) {
+        let clock = time::short(summary.clock);
+        return Err(format!(
+            "its clock is at {clock}, ahead of this machine's at {}: all that is told from now on would be told then",
+            time::short(wall)
+        ));
+    }
+    match summary.next_node.max(summary.next_fact) > NUMBERS_MAX {
+        true => Err("its numbers of nodes or facts are all given away".to_owned()),
+        false => Ok(()),
+    }
+}
+
+/// Nodes and facts that a database may have.
+const NUMBERS_MAX: u64 = 1 << 62;
 
 /// Adds every line after the first one; gives how many of each kind.
 fn add_all(

@@ -151,6 +151,8 @@ pub enum Mechanism {
     Semantics,
     /// Reads of the timeline, and what is said of times.
     Time,
+    /// What somebody says whom the question names counts more. Not of the paper.
+    Role,
     /// What stands around a turn.
     Context,
     /// Weighing what was found (eq. 12). Without it everything goes on as it came.
@@ -162,12 +164,13 @@ pub enum Mechanism {
 
 impl Mechanism {
     /// All of them.
-    pub const ALL: [Self; 8] = [
+    pub const ALL: [Self; 9] = [
         Self::Reverse,
         Self::Tags,
         Self::Topics,
         Self::Semantics,
         Self::Time,
+        Self::Role,
         Self::Context,
         Self::Route,
         Self::State,
@@ -181,6 +184,7 @@ impl Mechanism {
             Self::Topics => "topics",
             Self::Semantics => "semantics",
             Self::Time => "time",
+            Self::Role => "role",
             Self::Context => "context",
             Self::Route => "route",
             Self::State => "state",

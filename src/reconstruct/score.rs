@@ -21,7 +21,7 @@ const WEIGHTS: [(&str, f64); 7] = [
     ("events_by_time", 0.5),
 ];
 /// Factors for a turn of somebody whom the question names, and one that says a time that is asked
-/// for.
+/// for: those of GAM (eq. 11), which MRAgent has not.
 const SPEAKER: f64 = 1.4;
 const TIME: f64 = 1.4;
 
@@ -59,7 +59,10 @@ pub(super) fn relevance(meaning: f64, words: f64, scale: &Scale) -> f64 {
 /// Scores all evidence anew.
 pub(super) fn rank(state: &mut Reconstruction) {
     let scale = Scale::of(state, &[]);
-    let persons: BTreeSet<&String> = state.persons.iter().collect();
+    let persons: BTreeSet<&String> = match state.uses(Mechanism::Role) {
+        true => state.persons.iter().collect(),
+        false => BTreeSet::new(),
+    };
     let weights: BTreeMap<&str, f64> = WEIGHTS.into_iter().collect();
     for one in state.evidence.values_mut() {
         let mut factor = 1.0;

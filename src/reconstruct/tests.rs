@@ -257,6 +257,9 @@ fn each_mechanism_can_be_left_out() {
     let scores = |state: &Reconstruction| -> Vec<f64> {
         state.evidence().iter().map(|one| one.score).collect()
     };
+    let role = whole(&db, asked, &[Mechanism::Role]);
+    assert_ne!(scores(&role), scores(&whole(&db, asked, &[])));
+    assert_eq!(names(&role), all, "nothing else is asked");
     let route = whole(&db, asked, &[Mechanism::Route]);
     assert_ne!(scores(&route), scores(&whole(&db, asked, &[])));
 }

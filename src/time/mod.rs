@@ -89,6 +89,9 @@ fn is_possible(clock: &str) -> bool {
 
 /// What a text that [`parse`] refuses is not.
 pub(crate) fn refused(text: &str) -> String {
+    if has_short_year(text) {
+        return format!("the year of '{}' is written with four digits", text.trim());
+    }
     let day = text.trim().get(..10).unwrap_or_default();
     let is_day = |(at, byte): (usize, u8)| match at {
         4 | 7 => byte == b'-',
@@ -118,11 +121,27 @@ fn plain(text: &str) -> Option<Time> {
     Some(Offset::UTC.to_timestamp(date.to_datetime(clock)).ok()?.as_microsecond())
 }
 
-/// A date whose year has fewer than four digits, or lies before the year 0: `-423-05-01`.
+/// Digits of a year after the year 0, at least.
+const YEAR_DIGITS_MIN: usize = 3;
+
+/// Whether a text is three numbers as a date has them, of which the first has too few digits for a year.
+pub(crate) fn has_short_year(text: &str) -> bool {
+    let parts: Vec<&str> = text.trim().split('-').collect();
+    let is_number =
+        |part: &&str| !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_digit());
+    matches!(parts.as_slice(), [year, ..] if parts.len() == 3 && year.len() < YEAR_DIGITS_MIN)
+        && parts.iter().all(is_number)
+}
+
+/// A date whose year has three digits, or lies before the year 0: `-423-05-01`.
 fn early_date(text: &str) -> Option<Date> {
     let (sign, digits) = text.strip_prefix('-').map_or((1, text), |rest| (-1, rest));
     // A number may have a sign, and a part of a date has none.
     if digits.contains('+') {
+        return None;
+    }
+    // `05-08-23` is hardly of the year 5.
+    if sign > 0 && digits.find('-').is_some_and(|year| year < YEAR_DIGITS_MIN) {
         return None;
     }
     let mut parts = digits.split('-').map(str::parse::<i16>);
@@ -299,6 +318,8 @@ mod tests {
         assert_eq!(shown("360-01-02").as_deref(), Some("0360-01-02"));
         assert_eq!(shown("-423-05-01").as_deref(), Some("-000423-05-01"));
         assert_eq!(shown("-000423-05-01").as_deref(), Some("-000423-05-01"));
+        assert_eq!([shown("05-08-23"), shown("5-5-5")], [None, None]);
+        assert_eq!(refused("05-08-23"), "the year of '05-08-23' is written with four digits");
     }
 
     #[test]

@@ -94,6 +94,7 @@ impl Engine {
         let place = Place::hold(path)?;
         let db = DB::open_cf_descriptors(&options, place.lasting(), families);
         let db = db.map_err(engine_error)?;
+        check_tables(&db, place.lasting())?;
         Ok(Self::new(db, Some(place), cache, memory))
     }
 
@@ -399,6 +400,35 @@ fn has_one_prefix(family: Family, from: &[u8], to: Option<&[u8]>) -> bool {
     let prefix = key::shared_bytes(family).and_then(|bytes| from.get(..bytes));
     let (Some(prefix), Some(to)) = (prefix, to) else { return false };
     to.starts_with(prefix) || key::after_prefix(prefix).as_deref() == Some(to)
+}
+
+/// That every table which the list names is there with all of its bytes: a writer opens most of them only when they
+/// are read, and would go on to write what leads into them.
+fn check_tables(db: &DB, folder: &Path) -> Result<()> {
+    for (file, reason) in odd_tables(db, folder)? {
+        // Tables may have been merged meanwhile, and then the list names it no more.
+        if odd_tables(db, folder)?.iter().any(|(other, _)| *other == file) {
+            return Err(StorageError::DamagedFile { file, reason: reason.to_owned() });
+        }
+    }
+    Ok(())
+}
+
+/// The tables that are not as the list of tables says, and what is odd about each.
+fn odd_tables(db: &DB, folder: &Path) -> Result<Vec<(String, &'static str)>> {
+    let mut odd = Vec::new();
+    for table in db.live_files().map_err(engine_error)? {
+        let name = table.name.trim_start_matches('/').to_owned();
+        match folder.join(&name).metadata() {
+            Ok(seen) if seen.len() == table.size as u64 => {}
+            Ok(_) => odd.push((name, "it has another length than the list of tables says")),
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
+                odd.push((name, "the list of tables names it, and it is missing"));
+            }
+            Err(source) => return Err(StorageError::Io { path: folder.join(name), source }),
+        }
+    }
+    Ok(odd)
 }
 
 fn handle(db: &DB, family: Family) -> Result<&ColumnFamily> {

@@ -179,6 +179,12 @@ impl Store {
         self.not_purged.as_deref()
     }
 
+    /// Whether the bytes of what was forgotten may be in the files yet: whoever forgot it was stopped before they
+    /// were taken out, which the next opening for writing does. Not known beside a writer, which may be at it.
+    pub fn has_purge_left(&self) -> Result<bool> {
+        Ok(!crate::lock::is_held(&self.path) && self.purge_mark()?.is_some())
+    }
+
     /// The same store, whose readers are told no later instant than this one, which has to be before the store
     /// was opened: for a store that is only read, beside a writer whose commits it does not see.
     pub fn read_at(mut self, instant: Time) -> Self {

@@ -798,6 +798,12 @@ fn nothing_is_written_over_the_files_of_a_database() {
     assert_eq!(std::fs::read(&own).expect("reads"), before);
     let output = shell(db.path(), &format!(".output {}\nRETURN 1 AS n;\n", own.display()));
     assert!(text(&output.stderr).contains(said), "{}", text(&output.stderr));
+    // Nor by a link.
+    let elsewhere = tempfile::tempdir().expect("a folder");
+    let link = elsewhere.path().join("link");
+    std::os::unix::fs::symlink(&own, &link).expect("links");
+    let output = shell(db.path(), &format!(".output {}\nRETURN 1 AS n;\n", link.display()));
+    assert!(text(&output.stderr).contains(said), "{}", text(&output.stderr));
     assert!(answer(&engraph(&["check", arg(db.path())], "")).starts_with("ok: "));
 }
 

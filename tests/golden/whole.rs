@@ -235,6 +235,80 @@ impl Damaged {
 }
 
 #[test]
+fn an_export_that_leaves_nothing_to_write_with_is_refused() {
+    let folder = folder();
+    let db = open(folder.path());
+    db.query("REMEMBER (:Person 'Nora')-[likes]->(:Thing 'tea')", ()).expect("writes");
+    let whole = text(&exported(&db)).to_owned();
+    let (header, rest) = whole.split_once('\n').expect("lines");
+    // Who changes an export takes the hash of its lines out.
+    let hash = rest.find(r#","sha256":"#).expect("a hash");
+    let rest = format!("{}}}\n", &rest[..hash]);
+    let damaged = Damaged::new();
+    for (field, value, expected) in [
+        ("clock", r#""2999-01-01T00:00:00Z""#, "ahead of this machine's"),
+        ("next_fact", "18446744073709551615", "given away"),
+        ("next_node", "18446744073709551615", "given away"),
+    ] {
+        let start = header.find(&format!(r#""{field}":"#)).expect("is there") + field.len() + 3;
+        let end = start + header[start..].find([',', '}']).expect("goes on");
+        let changed = format!("{}{value}{}\n{rest}", &header[..start], &header[end..]);
+        let error = damaged.error(changed.as_bytes());
+        assert!(error.contains(expected), "{field}: {error}");
+    }
+}
+
+/// The one file of a database whose name begins so.
+fn file_of(database: &Path, name: &str) -> PathBuf {
+    let entries = std::fs::read_dir(database).expect("readable").flatten();
+    let mut files = entries.map(|entry| entry.path()).filter(|path| {
+        path.file_name().is_some_and(|file| {
+            let file = file.to_string_lossy();
+            file.starts_with(name) || file.ends_with(name)
+        })
+    });
+    files.find(|path| path.metadata().is_ok_and(|seen| seen.len() > 0)).expect("is there")
+}
+
+#[test]
+fn recovery_cuts_no_log_beside_a_list_of_tables_that_is_not_whole() {
+    let folder = folder();
+    let path = folder.path().join("db");
+    let db = open(&path);
+    db.query("REMEMBER (:Person 'Nora')-[likes]->(:Thing 'tea')", ()).expect("writes");
+    drop(db);
+    let (list, log) = (file_of(&path, "MANIFEST"), file_of(&path, ".log"));
+    let (listed, logged) =
+        (std::fs::read(&list).expect("reads"), std::fs::read(&log).expect("reads"));
+    std::fs::write(&list, "").expect("writes");
+    for error in [Options::new().recover(&path).err(), Engraph::open(&path).err()] {
+        let error = error.expect("is damaged").to_string();
+        assert!(error.contains("MANIFEST"), "{error}");
+    }
+    assert_eq!(std::fs::read(&log).expect("reads"), logged);
+    std::fs::write(&list, listed).expect("writes");
+    let rows = open(&path).query("MATCH ()-[f]->() RETURN count(f) AS n", ()).expect("reads");
+    assert_eq!(rows.get(0, "n"), Some(&Value::Int(1)));
+}
+
+#[test]
+fn a_table_that_is_missing_is_damage_before_anything_is_written() {
+    let folder = folder();
+    let path = folder.path().join("db");
+    let db = open(&path);
+    db.query("REMEMBER (:Person 'Nora')-[likes]->(:Thing 'tea')", ()).expect("writes");
+    db.settle().expect("tables");
+    drop(db);
+    let table = file_of(&path, ".sst");
+    let name = table.file_name().expect("a name").to_string_lossy().into_owned();
+    std::fs::write(&table, "").expect("writes");
+    let cut = Engraph::open(&path).expect_err("is damaged").to_string();
+    std::fs::remove_file(&table).expect("removes");
+    let gone = Engraph::open(&path).expect_err("is damaged").to_string();
+    assert!(cut.contains(&name) && gone.contains(&name), "{cut}; {gone}");
+}
+
+#[test]
 fn a_file_that_was_cut_off_is_refused() {
     let folder = folder();
     let db = open(folder.path());

@@ -37,6 +37,7 @@ pub(crate) fn check_manifest(folder: &Path) -> Result<u64> {
         file => file.map_err(io)?,
     };
     let (mut records, mut is_broken, mut newest) = (Records::new(file), false, 0);
+    let mut is_empty = true;
     while let Some(event) = records.next().map_err(io)? {
         match event {
             Event::Bad(_) => is_broken = true,
@@ -44,8 +45,15 @@ pub(crate) fn check_manifest(folder: &Path) -> Result<u64> {
                 return Err(damaged("bytes that are no record, before records"));
             }
             Event::Tail(_) => return Err(damaged("a record without its beginning")),
-            Event::Whole(_) => newest = newest.max(flushed_before(records.record()).unwrap_or(0)),
+            Event::Whole(_) => {
+                is_empty = false;
+                newest = newest.max(flushed_before(records.record()).unwrap_or(0));
+            }
         }
+    }
+    // It has its name once it has a record.
+    if is_empty {
+        return Err(damaged("it has no record"));
     }
     match records.has_recycled() {
         true => Err(damaged("bytes of a recycled file, which it never is")),

@@ -18,6 +18,7 @@ use serde_json::Value as Json;
 use crate::database::Engraph;
 use crate::error::{Error, Result};
 use crate::graph_names::{FACT_PROPERTIES, NODE_PROPERTIES};
+use crate::import::object::object;
 use crate::import::whole::BEGINNING as EXPORT_BEGINNING;
 use crate::import::{Lines, Progress, Report, property, store};
 use crate::time;
@@ -80,8 +81,7 @@ pub fn jsonl(db: &Engraph, file: &Path, progress: Progress<'_>) -> Result<Report
 }
 
 fn line(text: &str, file: &str, number: u64) -> std::result::Result<Vec<Input>, String> {
-    super::check_object(text)?;
-    let json: Json = serde_json::from_str(text).map_err(|error| format!("no JSON: {error}"))?;
+    let json = Json::Object(object(text)?);
     if json.get("node").is_some() {
         let line: NodeLine = serde_json::from_value(json).map_err(|error| error.to_string())?;
         return Ok(vec![Input::Node(node(&line.node)?)]);

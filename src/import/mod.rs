@@ -11,6 +11,7 @@ mod facts;
 mod locomo;
 mod messages;
 mod names;
+mod object;
 mod partial_date;
 mod rows;
 mod said_at;
@@ -447,73 +448,7 @@ fn property(json: &Json) -> std::result::Result<Value, String> {
     })
 }
 
-/// An error if a line begins a list, as a document has them that is JSON as a whole, or has a whole number that would
-/// become another one.
-fn check_object(line: &str) -> std::result::Result<(), String> {
-    if line.trim_start().starts_with('[') {
-        return Err(
-            "it begins a list; write one object a line, without `[` and commas between".to_owned()
-        );
-    }
-    match long_number(line) {
-        Some(number) => Err(format!("{number} does not fit into 64 bits with a sign")),
-        None => Ok(()),
-    }
-}
-
-/// Digits of the largest number of 64 bits with a sign.
-const DIGITS_MAX: usize = 19;
-
-/// The first whole number of a line of JSON with more digits than fit into 64 bits, outside of texts.
-fn long_number(line: &str) -> Option<&str> {
-    let bytes = line.as_bytes();
-    let (mut at, mut is_text) = (0, false);
-    while at < bytes.len() {
-        match bytes[at] {
-            b'\\' if is_text => at += 1,
-            b'"' => is_text = !is_text,
-            b'0'..=b'9' if !is_text => {
-                let is_part = |byte: &&u8| byte.is_ascii_digit() || b".eE+-".contains(byte);
-                let end = at + bytes[at..].iter().take_while(is_part).count();
-                let number = &line[at..end];
-                if number.len() > DIGITS_MAX && number.bytes().all(|byte| byte.is_ascii_digit()) {
-                    return Some(number);
-                }
-                at = end;
-                continue;
-            }
-            _ => {}
-        }
-        at += 1;
-    }
-    None
-}
-
 /// A file cannot be imported.
 fn failed(file: &Path, reason: impl std::fmt::Display) -> Error {
     Error::Import(format!("{}: {reason}", file.display()))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::long_number;
-
-    #[test]
-    fn whole_numbers_that_would_become_others() {
-        for line in
-            [r#"{"id": 98765432109876543210}"#, r#"{"a": "\\", "b": [-123456789012345678901]}"#]
-        {
-            assert!(long_number(line).is_some(), "{line}");
-        }
-        for line in [
-            r#"{"id": 9876543210987654321}"#,
-            r#"{"id": "98765432109876543210"}"#,
-            r#"{"id": "a \" 98765432109876543210"}"#,
-            r#"{"id": 1.98765432109876543210}"#,
-            r#"{"id": 98765432109876543210e-3}"#,
-            "",
-        ] {
-            assert_eq!(long_number(line), None, "{line}");
-        }
-    }
 }

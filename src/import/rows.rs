@@ -135,6 +135,9 @@ impl<R: Read> Rows<R> {
         let fields = match text {
             _ if !is_ended => Err("a quote in the row has no end, and all after it is within it"),
             Some(text) => Ok(Fields { text, ends, gap }),
+            None if bytes.starts_with(super::GZIP) => {
+                Err("the file is compressed; gunzip it first")
+            }
             None if bytes.contains(&0) => {
                 Err("the row is UTF-16; convert the file first: iconv -f utf-16 -t utf-8")
             }

@@ -16,6 +16,7 @@ use crate::database::Engraph;
 use crate::error::Result;
 use crate::graph_names::UTC_OFFSET;
 use crate::import::facts::key;
+use crate::import::object::object;
 use crate::import::said_at::{SECOND, take_time};
 use crate::import::{Lines, Progress, Report, UNDATED, property, remember};
 use crate::write::Input;
@@ -62,9 +63,7 @@ pub fn turns(db: &Engraph, file: &Path, progress: Progress<'_>) -> Result<Report
 
 /// A turn, and its session.
 fn line(text: &str, file: &str, number: u64) -> std::result::Result<(String, HeardTurn), String> {
-    super::check_object(text)?;
-    let mut fields: Map<String, Json> =
-        serde_json::from_str(text).map_err(|error| format!("no JSON object: {error}"))?;
+    let mut fields = object(text)?;
     let said = take(&mut fields, &["text", "content"])?.ok_or_else(|| {
         match fields.contains_key("messages") {
             true => "the turn has no text, but `messages`: import it as `messages`".to_owned(),

@@ -67,9 +67,12 @@ impl Naive<'_> {
         let intent = clause.intent.as_ref().map(|it| self.intent(&it.intent, row, place));
         let intent = intent.transpose()?;
         let preferred = clause.intent.as_ref().is_some_and(|it| it.preferred);
+        let windows = self.windows(&clause.times, row, outer)?;
+        // What is asked within holds at the same times.
+        let place = Place { windows, group: None };
         let asked = Clause {
             facts: self.facts(clause, row, outer, intent.as_deref().filter(|_| !preferred))?,
-            windows: self.windows(&clause.times, row, outer)?,
+            windows,
             place,
         };
         let mut partials = vec![Partial { row: row.clone(), used: Vec::new(), misses: 0 }];

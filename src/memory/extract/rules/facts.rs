@@ -42,6 +42,7 @@ use super::{dates, kinds, lexicon, rewrite, verbs};
 use crate::memory::extract::{Entity, ExtractedEnding, ExtractedFact, KnownEntities};
 use crate::memory::places;
 use crate::memory::validate::UNCERTAIN;
+use crate::retrieval::hedge::hedges;
 use crate::retrieval::words::{Word, says, words};
 use crate::time::DAY;
 
@@ -427,6 +428,27 @@ impl<'a> Finder<'a> {
         }
     }
 
+    /// How sure the clause around a place is: a hedge of another one doubts nothing here, unless "and" joins them.
+    /// "I live in Rome but maybe I'll move" is sure of Rome.
+    fn sureness(&self, place: usize) -> f64 {
+        let told = self.statement.confidence;
+        let left =
+            |text: &str| -> f64 { hedges(text).iter().map(|hedge| 1.0 - hedge.doubt).product() };
+        let whole = left(&self.statement.said);
+        if whole >= 1.0 {
+            return told;
+        }
+        let clause = self.clause(place, place);
+        let is_joined = clause.starts_with(" and ") || clause.starts_with(" or ");
+        // "I might get a dog, I live in Turin": so it begins once who speaks stands in it by name.
+        let commas = self.speakers.iter().filter_map(|name| clause.rfind(&format!(", {name} ")));
+        let clause = clause.get(commas.max().unwrap_or(0)..).unwrap_or(clause);
+        match clause.len() == self.text.len() || is_joined {
+            true => told,
+            false => (told / whole * left(clause)).min(told.max(statements::ASSERTED)),
+        }
+    }
+
     /// Tells that it held then.
     fn tell_of(
         &mut self,
@@ -450,7 +472,7 @@ impl<'a> Finder<'a> {
             return;
         }
         let is_sure = valid.to != Interval::MAX || self.is_plain(relation, tail);
-        let told = self.statement.confidence;
+        let told = self.sureness(tail.end.saturating_sub(1));
         let fact = ExtractedFact {
             head: entity("Person", person),
             relation: relation.to_owned(),

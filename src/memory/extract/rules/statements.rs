@@ -24,7 +24,7 @@ use crate::retrieval::intent::intents;
 use crate::retrieval::words::{Word, says, words};
 
 /// How sure is what somebody tells without a hedge.
-const ASSERTED: f64 = 0.9;
+pub(super) const ASSERTED: f64 = 0.9;
 /// With `definitely` or the like.
 pub(super) const STRESSED: f64 = 0.95;
 /// What somebody says of whom they speak to counts so much of it.

@@ -44,13 +44,18 @@ fn what_has_gone_on_since_something_goes_on() {
 
 #[test]
 fn an_answer_has_its_own_date_and_number() {
-    let answer = |question: &str, answer: &str| told(&format!("user: {question}\nNora: {answer}"));
+    let answer = |question: &str, answer: &str| {
+        let told = told(&format!("user: {question}\nNora: {answer}"));
+        told.into_iter()
+            .map(|fact| fact.replace("2023-05-08T13:57:00Z", "then"))
+            .collect::<Vec<_>>()
+    };
     assert_eq!(
         answer("Where do you live?", "Linz, but moving to Graz in May"),
-        ["lives_in Linz now..∞"]
+        ["lives_in Linz then..∞"]
     );
     assert_eq!(answer("Where do you live?", "Linz, since 2019"), ["lives_in Linz 2019-01-01..∞"]);
-    assert_eq!(answer("How old are you?", "31, turning 32 in August"), ["age 31 now..∞"]);
+    assert_eq!(answer("How old are you?", "31, turning 32 in August"), ["age 31 then..∞"]);
     for text in ["12 years older than my wife", "5 years from retirement", "40 something"] {
         assert_eq!(answer("How old are you?", text), [""; 0], "{text}");
     }
@@ -86,10 +91,7 @@ fn hopes_and_weights_are_no_jobs_and_ages() {
             "I'm the tech lead at Siemens.",
             &["works_as tech lead now..∞", "works_at Siemens now..∞"],
         ),
-        (
-            "My son Leo is 5. He likes trains.",
-            &["has_child Leo now..∞", "age 5 now..∞", "likes trains now..∞"],
-        ),
+        ("My son Leo is 5. He likes trains.", &["has_child Leo now..∞", "age 5 now..∞"]),
         ("I'm 34. It's a weird age.", &["age 34 now..∞"]),
         ("i moved to new york", &["moved_to New York now..∞", "lives_in New York now..∞"]),
     ]);
@@ -103,5 +105,21 @@ fn a_value_behind_a_hesitation_takes_back() {
         ("I'm vegan. Well, vegetarian.", &["diet vegan now..∞ ?"]),
         ("I'm vegan. No kids.", &["diet vegan now..∞"]),
         ("I'm vegan. Sorry, Nora!", &["diet vegan now..∞"]),
+    ]);
+}
+
+#[test]
+fn a_hedge_doubts_its_own_clause() {
+    assert_told(&[
+        (
+            "I live in Linz but maybe I'll move to Graz.",
+            &["lives_in Linz now..∞", "plans_to move to Graz now..∞ ?"],
+        ),
+        ("I might get a dog, I live in Linz.", &["lives_in Linz now..∞"]),
+        ("Maybe I live in Linz.", &["lives_in Linz now..∞ ?"]),
+        (
+            "Perhaps I work at Siemens and live in Linz.",
+            &["works_at Siemens now..∞ ?", "lives_in Linz now..∞ ?"],
+        ),
     ]);
 }

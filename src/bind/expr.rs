@@ -94,7 +94,7 @@ impl Binder<'_> {
                     self.warn_if_unknown_name(&left, &right);
                     self.warn_if_unknown_name(&right, &left);
                 }
-                let right = if *op == BinaryOp::In { right.as_constant_list() } else { right };
+                let right = if *op == BinaryOp::In { right.with_constants_as_one() } else { right };
                 ExprKind::Binary(*op, Box::new(left), Box::new(right))
             }
             Ast::And(parts) => {

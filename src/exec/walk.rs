@@ -348,6 +348,12 @@ impl WalkPaths {
         context.is_known(searching.start, searching.filters[0].system)
     }
 
+    /// Bytes of what a walk has put into a row: its facts and its path.
+    fn made_bytes(&self, row: &Row) -> usize {
+        let facts = self.walk.legs.iter().map(|leg| leg.step.fact);
+        facts.chain(self.walk.path).map(|slot| row[slot].bytes()).sum()
+    }
+
     fn row(&self, searching: &Searching, at: usize) -> Row {
         let last = self.walk.legs.len() - 1;
         let mut row = self.bound(searching, at, last);
@@ -422,7 +428,7 @@ impl Operator for WalkPaths {
             if self.advance(&mut searching, context, &mut chunk)? {
                 self.searching = Some(searching);
             }
-            bytes += chunk[before..].iter().flatten().map(Cell::bytes).sum::<usize>();
+            bytes += chunk[before..].iter().map(|row| self.made_bytes(row)).sum::<usize>();
             context.hold(&mut self.held, bytes)?;
         }
         Ok((!chunk.is_empty()).then_some(chunk))

@@ -476,7 +476,7 @@ fn join(f: &mut fmt::Formatter<'_>, parts: &[Expr], between: &str) -> fmt::Resul
 
 impl Expr {
     /// A list of constants as one, so that it is not made anew for each row.
-    pub(crate) fn as_constant_list(self) -> Self {
+    pub(crate) fn with_constants_as_one(self) -> Self {
         let ExprKind::List(items) = &self.kind else { return self };
         let constant = |item: &Expr| match &item.kind {
             ExprKind::Constant(cell) => Some(cell.clone()),

@@ -182,7 +182,7 @@ impl Store {
     /// Whether the bytes of what was forgotten may be in the files yet: whoever forgot it was stopped before they
     /// were taken out, which the next opening for writing does. Not known beside a writer, which may be at it.
     pub fn has_purge_left(&self) -> Result<bool> {
-        Ok(!crate::lock::is_held(&self.path) && self.purge_mark()?.is_some())
+        Ok(self.purge_mark()?.is_some() && !crate::lock::is_held(&self.path))
     }
 
     /// The same store, whose readers are told no later instant than this one, which has to be before the store

@@ -38,7 +38,9 @@ fn is_announced(turns: &[Said<'_, '_>], at: usize) -> bool {
     };
     let Some(last) = turns[before].sentences.last() else { return false };
     let lower = lowered(last.text);
-    if PASTES.iter().any(|cue| lowered(turns[before].text).contains(cue)) {
+    let said = lowered(turns[before].text);
+    let is_next = said.contains("next message") && handed::is_command(&said);
+    if is_next || PASTES.iter().any(|cue| said.contains(cue)) {
         return true;
     }
     // "Can you proofread my cover letter?" "Sure, paste it here!"
@@ -81,7 +83,6 @@ const PASTES: &[&str] = &[
     "let me paste",
     "i will send you the text",
     "i'll send you the text",
-    "next message",
     "the customer's message:",
     "message from a customer:",
 ];

@@ -52,10 +52,15 @@ pub(super) fn hands_over(sentence: &str, ends_line: bool) -> bool {
 /// Whether a sentence in small letters asks for work on a text, which is still to come if it is not there: "can you
 /// proofread my friend's cover letter?"
 pub(super) fn asks_for_work(lower: &str) -> bool {
+    let is_text = |word: &&str| TEXTS.contains(word) || WORDING.contains(word);
+    is_command(lower) && words_of(lower).iter().any(is_text)
+}
+
+/// Whether a sentence in small letters begins with a verb whose object is a text: "translate the next message".
+pub(super) fn is_command(lower: &str) -> bool {
     let words = words_of(lower);
     let command = words.iter().copied().find(|word| !POLITE.contains(word)).unwrap_or_default();
-    let is_text = words.iter().any(|word| TEXTS.contains(word) || WORDING.contains(word));
-    is_text && (WORKED_ON.contains(&command) || MENDED.contains(&command))
+    WORKED_ON.contains(&command) || MENDED.contains(&command)
 }
 
 /// Whether a line says that the words of another one stand below: "Jan sent me this", "see what Jan wrote", "pasting

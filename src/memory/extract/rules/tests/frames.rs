@@ -25,6 +25,7 @@ fn a_text_that_the_turn_before_announces_is_not_of_who_pastes_it() {
     for text in [
         "Can you check the email I sent?\nassistant: I see it.\nNora: I live in Linz.",
         "Let's do a role play.\nassistant: Ok!\nNora: Thanks, that was fun. I live in Linz.",
+        "More of me in the next message.\nassistant: Ok!\nNora: I live in Linz.",
         "Let's play tennis.\nassistant: Sure!\nNora: I live in Linz.",
     ] {
         assert!(told(text).iter().any(|fact| fact.starts_with("lives_in Linz")), "{text}");

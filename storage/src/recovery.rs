@@ -61,13 +61,12 @@ pub(crate) fn prepare(path: &Path) -> Result<LogScan> {
 /// Cuts the log where it is torn or damaged, or does not go with the tables, whatever stands
 /// after. Gives what was cut.
 pub(crate) fn cut_damage(path: &Path) -> Result<Option<Torn>> {
-    // To such a list every log is another's, and what is cut would be lost.
-    if !has_meta(path)? && !log_scan::are_empty(path)? {
-        return Err(StorageError::lost(
-            "the list of tables does not name all families, and the log has commits",
-        ));
-    }
     let torn = end_of_use(path)?;
+    // To such a list every log is another's, and what is cut would be lost.
+    if torn.is_some() && !has_meta(path)? {
+        let reason = "the list of tables does not name all families, and the log has commits";
+        return Err(StorageError::lost(reason));
+    }
     if let Some(torn) = &torn {
         cut(path, torn)?;
     }

@@ -6,6 +6,9 @@
 use super::handed;
 use super::sentences::Sentence;
 
+/// Words of a turn that announces a text, at most.
+const ANNOUNCEMENT_WORDS_MAX: usize = 25;
+
 /// Words of an answer that asks for the text, at most: "Sure, go ahead!"
 const INVITATION_WORDS_MAX: usize = 25;
 
@@ -39,8 +42,10 @@ fn is_announced(turns: &[Said<'_, '_>], at: usize) -> bool {
     let Some(last) = turns[before].sentences.last() else { return false };
     let lower = lowered(last.text);
     let said = lowered(turns[before].text);
+    // What is pasted in the same turn is announced no more.
+    let is_short = said.split_whitespace().count() <= ANNOUNCEMENT_WORDS_MAX;
     let is_next = said.contains("next message") && handed::is_command(&said);
-    if is_next || PASTES.iter().any(|cue| said.contains(cue)) {
+    if is_short && (is_next || PASTES.iter().any(|cue| said.contains(cue))) {
         return true;
     }
     // "Can you proofread my cover letter?" "Sure, paste it here!"

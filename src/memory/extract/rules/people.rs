@@ -157,7 +157,7 @@ fn given_name(text: &str, words: &[Word], kin: usize) -> Option<String> {
         |at: &usize| words[*at].is_capital && is_joined(text, &words[*at - 1], &words[*at]);
     let end = (kin + 1..words.len()).take_while(is_next).last()? + 1;
     let is_owner = words[end - 1].has_possessive(text);
-    let others = words.iter().enumerate().filter(|(at, _)| !(kin..end).contains(at));
+    let mut others = words.iter().enumerate().filter(|(at, _)| !(kin..end).contains(at));
     let is_other = |(at, word): (usize, &Word)| {
         let is_someone = lexicon::kin(&word.lower).is_some() || lexicon::is_pet(&word.lower);
         let before = at.checked_sub(1).map_or("", |before| words[before].lower.as_str());
@@ -166,7 +166,7 @@ fn given_name(text: &str, words: &[Word], kin: usize) -> Option<String> {
         is_someone || is_name && !lexicon::is_time_noun(&word.lower)
     };
     let name = text.get(words[kin + 1].range.start..words[end - 1].range.end)?;
-    (!is_owner && !{ others }.any(is_other)).then(|| name.to_owned())
+    (!is_owner && !others.any(is_other)).then(|| name.to_owned())
 }
 
 fn is_me(lower: &str) -> bool {

@@ -183,7 +183,7 @@ impl<'a> Finder<'a> {
 const STATUS: &str = "marital_status";
 
 /// What says that a word does not fit wholly.
-const LOOSELY: &[&str] = &[
+pub(super) const LOOSELY: &[&str] = &[
     "basically",
     "practically",
     "virtually",

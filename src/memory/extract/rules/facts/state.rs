@@ -5,6 +5,7 @@
 use engraph_storage::graph::Intent;
 
 use super::possession::UNENDING;
+use super::profile::LOOSELY;
 use super::{Finder, Group, Tail, Tense, gap, lexicon, tails, verbs};
 use crate::memory::extract::rules::people;
 use crate::memory::extract::rules::relations::{ROWS, STATES};
@@ -227,9 +228,6 @@ const JUDGED: &[&str] = &[
     "unemployed",
     "wannabe",
 ];
-
-/// Who is something only in a manner of speaking: "basically a taxi driver".
-const LOOSELY: &[&str] = &["basically", "practically", "virtually", "kinda", "sorta"];
 
 /// Feelings that are said out of habit, or are none.
 const FAINT: &[&str] = &[

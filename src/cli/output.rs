@@ -6,7 +6,7 @@
 use std::borrow::Cow;
 use std::fs::File;
 use std::io::{self, BufWriter, ErrorKind, IsTerminal, Stderr, Stdout, Write};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use engraph::{Diagnostic, Error, Rows, Severity, Value};
 
@@ -34,6 +34,14 @@ pub(super) fn check_place(file: &Path) -> Result {
     }
 }
 
+/// Where a link leads, though nothing may be there yet; else the file itself.
+fn led_to(file: &Path) -> PathBuf {
+    file.canonicalize().unwrap_or_else(|_| match std::fs::read_link(file) {
+        Ok(to) => file.parent().unwrap_or(Path::new("")).join(to),
+        Err(_) => file.to_owned(),
+    })
+}
+
 /// Where a command prints.
 pub(super) struct Output {
     stdout: BufWriter<Patient<Stdout>>,
@@ -57,8 +65,7 @@ impl Output {
     /// From now on answers go to a new file, or back to stdout. What was there is replaced.
     pub(super) fn redirect(&mut self, file: Option<&Path>) -> Result {
         if let Some(file) = file {
-            // Where a link leads.
-            check_place(&file.canonicalize().unwrap_or_else(|_| file.to_owned()))?;
+            check_place(&led_to(file))?;
         }
         let file = file.map(File::create).transpose()?;
         self.flush()?;

@@ -15,6 +15,7 @@ pub(super) fn object(line: &str) -> Result<Map<String, Json>, String> {
     match serde_json::from_str(line) {
         Ok(Once(Json::Object(fields))) => Ok(fields),
         Ok(_) => Err("no JSON object".to_owned()),
+        Err(error) if error.is_data() => Err(error.to_string()),
         Err(error) => Err(format!("no JSON: {error}")),
     }
 }
@@ -99,10 +100,7 @@ fn check(line: &str) -> Result<(), String> {
     }
 }
 
-/// Digits of the largest number of 64 bits with a sign.
-const DIGITS_MAX: usize = 19;
-
-/// The first whole number of a line of JSON with more digits than fit into 64 bits, outside of texts.
+/// The first whole number of a line of JSON that does not fit into 64 bits with a sign, outside of texts.
 fn long_number(line: &str) -> Option<&str> {
     let bytes = line.as_bytes();
     let (mut at, mut is_text) = (0, false);
@@ -113,8 +111,10 @@ fn long_number(line: &str) -> Option<&str> {
             b'0'..=b'9' if !is_text => {
                 let is_part = |byte: &&u8| byte.is_ascii_digit() || b".eE+-".contains(byte);
                 let end = at + bytes[at..].iter().take_while(is_part).count();
-                let number = &line[at..end];
-                if number.len() > DIGITS_MAX && number.bytes().all(|byte| byte.is_ascii_digit()) {
+                let is_whole = bytes[at..end].iter().all(u8::is_ascii_digit);
+                let sign = usize::from(at > 0 && bytes[at - 1] == b'-');
+                let number = &line[at - sign..end];
+                if is_whole && number.parse::<i64>().is_err() {
                     return Some(number);
                 }
                 at = end;
@@ -133,13 +133,15 @@ mod tests {
 
     #[test]
     fn whole_numbers_that_would_become_others() {
-        for line in
-            [r#"{"id": 98765432109876543210}"#, r#"{"a": "\\", "b": [-123456789012345678901]}"#]
-        {
+        for line in [
+            r#"{"id": 98765432109876543210}"#,
+            r#"{"a": "\\", "b": [-123456789012345678901]}"#,
+            r#"[-9876543210987654321]"#,
+        ] {
             assert!(long_number(line).is_some(), "{line}");
         }
         for line in [
-            r#"{"id": 9876543210987654321}"#,
+            r#"{"id": 9223372036854775807, "a": -9223372036854775808}"#,
             r#"{"id": "98765432109876543210"}"#,
             r#"{"id": "a \" 98765432109876543210"}"#,
             r#"{"id": 1.98765432109876543210}"#,

@@ -64,7 +64,7 @@ pub(crate) fn cut_damage(path: &Path) -> Result<Option<Torn>> {
     let torn = end_of_use(path)?;
     // To such a list every log is another's, and what is cut would be lost.
     if torn.is_some() && !has_meta(path)? {
-        let reason = "the list of tables does not name all families, and the log has commits";
+        let reason = "the list of tables does not name the family of commits, and there is a log";
         return Err(StorageError::lost(reason));
     }
     if let Some(torn) = &torn {

@@ -108,7 +108,10 @@ fn of_self(question: &str, answer: &str, me: &str) -> Option<String> {
 pub(super) fn first_of(answer: &str) -> &str {
     let is_joined = |(at, mark): &(usize, &str)| {
         let next = answer[at + mark.len()..].split(' ').next().unwrap_or_default();
-        *mark != ", " || !DATING.contains(&next.to_lowercase().as_str())
+        // "May 5, 2019", "Monday, June 4".
+        let mut before = answer[..*at].split(' ').map(str::to_lowercase);
+        let is_date = before.any(|word| is_month(&word) || time::is_weekday(&word));
+        *mark != ", " || !is_date && !DATING.contains(&next.to_lowercase().as_str())
     };
     let cuts = [", ", " but ", " and ", "; "];
     let ends = cuts.iter().flat_map(|cut| answer.match_indices(cut)).filter(is_joined);
@@ -117,7 +120,8 @@ pub(super) fn first_of(answer: &str) -> &str {
 
 /// What begins the time of what stands before a comma.
 const DATING: &[&str] = &[
-    "about", "almost", "ever", "for", "from", "in", "last", "on", "since", "this", "till", "until",
+    "about", "almost", "around", "back", "early", "ever", "for", "from", "in", "last", "late",
+    "on", "since", "this", "till", "until",
 ];
 
 /// Whether an answer is how old somebody is and no more than that: "44", "31, turning 32 in August", and not "12 years

@@ -435,7 +435,8 @@ impl<'a> Finder<'a> {
         let left =
             |text: &str| -> f64 { hedges(text).iter().map(|hedge| 1.0 - hedge.doubt).product() };
         let whole = left(&self.statement.said);
-        if whole >= 1.0 {
+        // "I think" is no hedge once it is "Nora thinks": nobody knows of which clause it was.
+        if whole >= 1.0 || (whole - left(self.text)).abs() > f64::EPSILON {
             return told;
         }
         let clause = self.clause(place, place);
@@ -443,10 +444,19 @@ impl<'a> Finder<'a> {
         // "I might get a dog, I live in Turin": so it begins once who speaks stands in it by name.
         let commas = self.speakers.iter().filter_map(|name| clause.rfind(&format!(", {name} ")));
         let clause = clause.get(commas.max().unwrap_or(0)..).unwrap_or(clause);
-        match clause.len() == self.text.len() || is_joined {
+        match is_joined || !self.tells_beside(clause) {
             true => told,
             false => (told / whole * left(clause)).min(told.max(statements::ASSERTED)),
         }
+    }
+
+    /// Whether the text tells something beside a clause of it: "but maybe I'll move", and not "but I am not sure".
+    fn tells_beside(&self, clause: &str) -> bool {
+        let start = clause.as_ptr() as usize - self.text.as_ptr() as usize;
+        let within = start..start + clause.len();
+        let beside = self.words.iter().filter(|word| !within.contains(&word.range.start));
+        let mut verbs = beside.filter_map(|word| verbs::lemma(&word.lower));
+        verbs.any(|verb| !["be", "believe", "guess", "know", "suppose", "think"].contains(&verb))
     }
 
     /// Tells that it held then.

@@ -5,6 +5,7 @@
 
 use super::handed;
 use super::sentences::Sentence;
+use crate::retrieval::words::says;
 
 /// Words of a turn that announces a text, at most.
 const ANNOUNCEMENT_WORDS_MAX: usize = 25;
@@ -21,15 +22,19 @@ pub(super) struct Said<'t, 's> {
 
 /// Marks as quoted what turns tell that are of a text which another one announces, or within a play.
 pub(super) fn mark(turns: &mut [Said<'_, '_>]) {
-    let mut is_played = false;
+    // Who has begun a play ends it.
+    let mut player = None;
     for at in 0..turns.len() {
-        if is_played && ends_play(turns[at].text) {
-            is_played = false;
+        let (speaker, text) = (turns[at].speaker, turns[at].text);
+        if player == Some(speaker) && ends_play(text) {
+            player = None;
         }
-        if is_played || is_announced(turns, at) {
+        if player.is_some() || is_announced(turns, at) {
             turns[at].sentences.iter_mut().for_each(|sentence| sentence.is_quoted = true);
         }
-        is_played |= begins_play(turns[at].text);
+        if player.is_none() && begins_play(text) {
+            player = Some(speaker);
+        }
     }
 }
 
@@ -53,11 +58,12 @@ fn is_announced(turns: &[Said<'_, '_>], at: usize) -> bool {
     is_invited && handed::asks_for_work(&lower)
 }
 
-/// Whether a turn asks for a text, and says hardly more.
+/// Whether a turn asks for a text, and says hardly more: not "Sure! Where do you work?"
 fn invites(text: &str) -> bool {
-    let lower = lowered(text);
-    let is_short = lower.split_whitespace().count() <= INVITATION_WORDS_MAX;
-    is_short && INVITES.iter().any(|cue| lower.contains(cue))
+    let is_short = text.split_whitespace().count() <= INVITATION_WORDS_MAX;
+    let asks_else =
+        text.trim_end().ends_with('?') && !says(text, &["paste", "provide", "send", "share"]);
+    is_short && !asks_else && says(text, INVITES) && !says(text, &["not", "unsure"])
 }
 
 fn begins_play(text: &str) -> bool {
@@ -73,6 +79,7 @@ fn begins_play(text: &str) -> bool {
 fn ends_play(text: &str) -> bool {
     let lower = lowered(text);
     PLAY_ENDS.iter().any(|cue| lower.contains(cue))
+        || ["thanks", "thank you"].iter().any(|lead| lower.starts_with(lead))
 }
 
 fn lowered(text: &str) -> String {
@@ -108,9 +115,6 @@ const INVITES: &[&str] = &[
 
 /// How a play begins that goes on over turns.
 const PLAYS: &[&str] = &[
-    "act as a ",
-    "act as an ",
-    "act as my ",
     "let's do a roleplay",
     "let's do improv",
     "let's do some improv",
@@ -134,7 +138,5 @@ const PLAY_ENDS: &[&str] = &[
     "out of character",
     "out of the role",
     "stop the role",
-    "thank you",
-    "thanks",
     "that was fun",
 ];

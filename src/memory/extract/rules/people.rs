@@ -5,7 +5,9 @@
 
 use super::lexicon::{self, Kin};
 use super::sentences::is_joined;
+use super::verbs;
 use crate::graph_names::is_assistant;
+use crate::memory::places;
 use crate::retrieval::words::Word;
 
 /// The people of a turn, as far as it was read.
@@ -56,7 +58,9 @@ pub(super) fn asks_of_another(text: &str, words: &[Word]) -> bool {
     let is_named = |at: usize| {
         let before = at.checked_sub(1).map_or("", |at| lower(at));
         let asked = ["about", "and", "did", "does", "from", "has", "is", "of", "to", "with", "was"];
-        words[at].is_capital && !words[at].is_first && asked.contains(&before) && !is_me(lower(at))
+        let is_place = || places::is_place(&text[words[at].range.clone()]);
+        let is_name = words[at].is_capital && !words[at].is_first && !is_me(lower(at));
+        is_name && asked.contains(&before) && !is_place()
     };
     let is_other = |at: usize| match lower(at) {
         "he" | "she" | "they" => true,
@@ -153,14 +157,28 @@ fn begins_with_pronoun(words: &[Word]) -> bool {
 /// The name straight behind a relative, if its sentence names nobody else whom a pronoun may mean: "my son Leo is
 /// five", and not "my son Leo met Max".
 fn given_name(text: &str, words: &[Word], kin: usize) -> Option<String> {
-    let is_next =
-        |at: &usize| words[*at].is_capital && is_joined(text, &words[*at - 1], &words[*at]);
+    // "my wife Ana LOVES Rome".
+    let is_shouted = |word: &Word| {
+        word.range.len() > 1 && text[word.range.clone()].chars().all(char::is_uppercase)
+    };
+    let is_next = |at: &usize| {
+        let word = &words[*at];
+        word.is_capital && !is_shouted(word) && is_joined(text, &words[*at - 1], word)
+    };
     let end = (kin + 1..words.len()).take_while(is_next).last()? + 1;
     let is_owner = words[end - 1].has_possessive(text);
     let mut others = words.iter().enumerate().filter(|(at, _)| !(kin..end).contains(at));
     let is_other = |(at, word): (usize, &Word)| {
-        let is_someone = lexicon::kin(&word.lower).is_some() || lexicon::is_pet(&word.lower);
         let before = at.checked_sub(1).map_or("", |before| words[before].lower.as_str());
+        let ahead = at.checked_sub(2).map_or("", |ahead| words[ahead].lower.as_str());
+        // "is dating a doctor", and not "is a doctor".
+        let is_met = matches!(before, "a" | "an" | "the")
+            && lexicon::is_occupation(&word.lower)
+            && verbs::lemma(ahead) != Some("be");
+        let is_someone = lexicon::kin(&word.lower).is_some()
+            || lexicon::is_pet(&word.lower)
+            || SOMEBODY.contains(&word.lower.as_str())
+            || is_met;
         let is_place = matches!(before, "at" | "from" | "in" | "near" | "on" | "to");
         let is_name = word.is_capital && !word.is_first && !is_place && !is_me(&word.lower);
         is_someone || is_name && !lexicon::is_time_noun(&word.lower)
@@ -168,6 +186,10 @@ fn given_name(text: &str, words: &[Word], kin: usize) -> Option<String> {
     let name = text.get(words[kin + 1].range.start..words[end - 1].range.end)?;
     (!is_owner && !others.any(is_other)).then(|| name.to_owned())
 }
+
+/// Who is met without a name.
+const SOMEBODY: &[&str] =
+    &["boy", "girl", "guy", "lady", "man", "person", "somebody", "someone", "stranger", "woman"];
 
 fn is_me(lower: &str) -> bool {
     lower.split('\'').next() == Some("i")

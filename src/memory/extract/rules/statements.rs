@@ -105,6 +105,7 @@ impl Reader<'_> {
                 || people::is_of_another(text, &own)
                 || sentence.is_question && people::asks_of_another(text, &own);
             if follows
+                && !sentence.is_question
                 && takes_back(sentence.text, self.speakers)
                 && let Some(last) = found.last_mut()
             {

@@ -32,7 +32,12 @@ impl<'a> Finder<'a> {
             Detail::Work => tails::noun(self.text, self.words, start, person)
                 .filter(|tail| lexicon::is_occupation(&tail.last.lower)),
             Detail::Tool => tails::noun(self.text, self.words, start, person)
-                .filter(|tail| tail.is_name || kinds::is_tool(tail.text))
+                .filter(|tail| {
+                    // "My editor is Anna", "my main language is German".
+                    let is_else = self.lower(at) == "editor"
+                        || kinds::language(&tail.text.to_lowercase()).is_some();
+                    kinds::is_tool(tail.text) || tail.is_name && !is_else
+                })
                 .filter(|tail| self.is_all(tail.end) && !self.speaks(start)),
             Detail::Written(_, fits) => self.written(start).filter(|tail| fits(tail.text)),
         };
@@ -312,6 +317,7 @@ mod tests {
             ("My hometown is Graz.", "comes_from Graz"),
             ("My editor is Neovim.", "uses Neovim"),
             ("My operating system is NixOS.", "uses NixOS"),
+            ("My first language is Polish.", "speaks Polish"),
             ("my main language is python", "uses python"),
             ("My manager is Karl.", "works_for Karl"),
             ("My manager's name is Karl.", "works_for Karl"),

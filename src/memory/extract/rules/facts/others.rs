@@ -113,6 +113,8 @@ mod tests {
             "My son Leo met Max. He's allergic to nuts.",
             "My son Leo has a dog. He's allergic to nuts.",
             "My son Leo is here. Max came too. He's allergic to nuts.",
+            "My friend Mia is dating a doctor. He's allergic to nuts.",
+            "My sister Anna met a girl. She's allergic to nuts.",
             "My son Leo's teacher is here. He's allergic to nuts.",
             "My son Leo is here. She's allergic to nuts.",
             "My son is here. He's allergic to nuts.",

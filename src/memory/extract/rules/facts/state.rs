@@ -161,7 +161,9 @@ impl Finder<'_> {
     fn may_be_age(&self, person: &str, at: usize) -> bool {
         let years = self.lower(at).parse::<u8>().unwrap_or(u8::MAX);
         let least = if self.speakers.contains(&person) { SPEAKER_AGE_MIN } else { 0 };
-        let is_weight = says(&self.statement.said, &["kg", "kilos", "lbs", "pounds"]);
+        // "I was 300 lbs, now I'm 210."
+        let is_unit = |at: usize| matches!(self.lower(at), "kg" | "kilos" | "lbs" | "pounds");
+        let is_weight = (0..at).any(is_unit) && !self.lower(at + 1).starts_with("year");
         (least..=AGE_MAX).contains(&years) && !is_weight
     }
 

@@ -1,7 +1,7 @@
 //! What takes back the sentence before it: "just kidding", "Sorry, I meant Rome."
 
 use crate::memory::extract::rules::{lexicon, verbs};
-use crate::retrieval::words::{Word, begins_with, words};
+use crate::retrieval::words::{Word, begins_with, is_stop_word, words};
 
 /// Whether a turn takes back what it says: "just kidding", "April fools!", "In the Sims, I mean."
 pub(in crate::memory::extract::rules) fn is_joke(said: &[Word]) -> bool {
@@ -65,36 +65,28 @@ fn is_value_alone(sentence: &str, listed: &[Word], speakers: &[&str]) -> bool {
     let is_parted = sentence[before.end..first.range.start].contains([',', '-', '…', '.']);
     let is_speaker =
         |word: &Word| speakers.iter().any(|speaker| speaker.eq_ignore_ascii_case(&word.lower));
+    let is_soft = listed[0].lower == "well";
     let is_value = |word: &Word| {
-        let is_number = word.lower.starts_with(|c: char| c.is_ascii_digit());
-        let is_name = word.is_capital && word.lower != "i" && !word.lower.starts_with("i'");
-        let is_noun = is_parted
-            && !lexicon::is_empty(&word.lower)
-            && !lexicon::is_feeling(&word.lower)
-            && !lexicon::is_praise(&word.lower)
-            && !lexicon::is_adverb(&word.lower)
-            && !lexicon::is_filler(&word.lower)
-            && verbs::verb(&word.lower).is_none();
-        is_number || is_name || is_noun
+        let lower = word.lower.as_str();
+        let is_number = lower.starts_with(|c: char| c.is_ascii_digit());
+        let is_shouted = sentence[word.range.clone()].chars().all(char::is_uppercase);
+        let says_something = !lexicon::is_empty(lower)
+            && !lexicon::is_feeling(lower)
+            && !lexicon::is_praise(lower)
+            && !lexicon::is_adverb(lower)
+            && !lexicon::is_filler(lower)
+            && !is_stop_word(lower)
+            && lexicon::kin(lower).is_none()
+            && verbs::verb(lower).is_none();
+        let is_name = word.is_capital && !is_soft && !is_shouted;
+        is_number || says_something && (is_name || is_parted && !word.is_capital)
     };
     rest.len() <= VALUE_WORDS_MAX && rest.iter().all(is_value) && !rest.iter().any(is_speaker)
 }
 
 /// What somebody begins with who has said something else than they meant.
-const HESITATIONS: &[&str] = &[
-    "actually",
-    "er",
-    "haha no",
-    "lol no",
-    "make that",
-    "no",
-    "sorry",
-    "typo",
-    "uh",
-    "um",
-    "wait",
-    "well",
-];
+const HESITATIONS: &[&str] =
+    &["actually", "er", "haha no", "lol no", "make that", "no", "typo", "uh", "um", "wait", "well"];
 
 /// Words of a value that stands alone, at most.
 const VALUE_WORDS_MAX: usize = 2;

@@ -25,6 +25,9 @@ fn a_text_that_the_turn_before_announces_is_not_of_who_pastes_it() {
     for text in [
         "Can you check the email I sent?\nassistant: I see it.\nNora: I live in Linz.",
         "Let's do a role play.\nassistant: Ok!\nNora: Thanks, that was fun. I live in Linz.",
+        "Can you improve my cover letter?\nassistant: Sure! Where do you work?\nNora: I live in Linz.",
+        "Can you improve my cover letter?\nassistant: I am not sure I have it.\nNora: I live in Linz.",
+        "Act as a nutritionist and make me a plan.\nassistant: Ok!\nNora: I live in Linz.",
         "More of me in the next message.\nassistant: Ok!\nNora: I live in Linz.",
         "Let's play tennis.\nassistant: Sure!\nNora: I live in Linz.",
     ] {
@@ -54,6 +57,10 @@ fn an_answer_has_its_own_date_and_number() {
     assert_eq!(
         answer("Where do you live?", "Linz, but moving to Graz in May"),
         ["lives_in Linz then..∞"]
+    );
+    assert_eq!(
+        answer("When did you move to Linz?", "May 5, 2019").last().map(String::as_str),
+        Some("lives_in Linz 2019-05-05..∞")
     );
     assert_eq!(answer("Where do you live?", "Linz, since 2019"), ["lives_in Linz 2019-01-01..∞"]);
     assert_eq!(answer("How old are you?", "31, turning 32 in August"), ["age 31 then..∞"]);
@@ -94,6 +101,7 @@ fn hopes_and_weights_are_no_jobs_and_ages() {
         ),
         ("My son Leo is 5. He likes trains.", &["has_child Leo now..∞", "age 5 now..∞"]),
         ("I'm 34. It's a weird age.", &["age 34 now..∞"]),
+        ("I am 34 and weigh 80 kg.", &["age 34 now..∞"]),
         ("i moved to new york", &["moved_to New York now..∞", "lives_in New York now..∞"]),
     ]);
 }
@@ -106,6 +114,10 @@ fn a_value_behind_a_hesitation_takes_back() {
         ("I'm vegan. Well, vegetarian.", &["diet vegan now..∞ ?"]),
         ("I'm vegan. No kids.", &["diet vegan now..∞"]),
         ("I'm vegan. Sorry, Nora!", &["diet vegan now..∞"]),
+        ("I live in Linz. Well, Austria.", &["lives_in Linz now..∞"]),
+        ("I live in Linz. Well, OK.", &["lives_in Linz now..∞"]),
+        ("I live in Linz. Wait, WHAT?", &["lives_in Linz now..∞"]),
+        ("I work at Siemens. Sorry, Mom!", &["works_at Siemens now..∞"]),
     ]);
 }
 
@@ -118,6 +130,8 @@ fn a_hedge_doubts_its_own_clause() {
         ),
         ("I might get a dog, I live in Linz.", &["lives_in Linz now..∞"]),
         ("Maybe I live in Linz.", &["lives_in Linz now..∞ ?"]),
+        ("I live in Linz but I am not sure.", &["lives_in Linz now..∞ ?"]),
+        ("I work at Siemens, I guess.", &["works_at Siemens now..∞ ?"]),
         (
             "Perhaps I work at Siemens and live in Linz.",
             &["works_at Siemens now..∞ ?", "lives_in Linz now..∞ ?"],

@@ -62,10 +62,6 @@ impl<'de> Visitor<'de> for Reader {
         Ok(value.into())
     }
 
-    fn visit_string<E>(self, value: String) -> Result<Json, E> {
-        Ok(value.into())
-    }
-
     fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<Json, A::Error> {
         let mut list = Vec::new();
         while let Some(Once(item)) = items.next_element()? {

@@ -28,7 +28,7 @@ pub(super) fn hands_over(sentence: &str, ends_line: bool) -> bool {
     let has = |known: &[&str]| words.iter().any(|word| known.contains(word));
     let ends_in_colon = lower.ends_with(':');
     let has_colon = ends_in_colon || lower.contains(": ");
-    let command = words.iter().copied().find(|word| !POLITE.contains(word)).unwrap_or_default();
+    let command = command_of(&words);
     let is_mended = MENDED.contains(&command) && (has(TEXTS) || has(WORDING));
     let is_worked_on = WORKED_ON.contains(&command) || is_mended;
     let is_alone = WORKED_ON.contains(&command) && ends_line && !lower.ends_with('?');
@@ -49,6 +49,11 @@ pub(super) fn hands_over(sentence: &str, ends_line: bool) -> bool {
             || begins_text(&lower))
 }
 
+/// What a request asks for, behind what is polite.
+fn command_of<'w>(words: &[&'w str]) -> &'w str {
+    words.iter().copied().find(|word| !POLITE.contains(word)).unwrap_or_default()
+}
+
 /// Whether a sentence in small letters asks for work on a text, which is still to come if it is not there: "can you
 /// proofread my friend's cover letter?"
 pub(super) fn asks_for_work(lower: &str) -> bool {
@@ -58,8 +63,7 @@ pub(super) fn asks_for_work(lower: &str) -> bool {
 
 /// Whether a sentence in small letters begins with a verb whose object is a text: "translate the next message".
 pub(super) fn is_command(lower: &str) -> bool {
-    let words = words_of(lower);
-    let command = words.iter().copied().find(|word| !POLITE.contains(word)).unwrap_or_default();
+    let command = command_of(&words_of(lower));
     WORKED_ON.contains(&command) || MENDED.contains(&command)
 }
 

@@ -9,7 +9,6 @@ mod reembed;
 
 use std::path::Path;
 use std::sync::Arc;
-use std::time::Instant;
 
 use engraph_grammar::ast::{self, StatementKind};
 use engraph_storage::{
@@ -21,9 +20,9 @@ use crate::bind::{self, Binder};
 use crate::context::Limits;
 use crate::context::limits::Allowance;
 use crate::context::run::{Interrupt, Run};
-use crate::error::{Diagnostic, Error, Limit, Result};
+use crate::error::{Diagnostic, Result};
 use crate::indexes::{Indexes, KeyTokens};
-use crate::memory::consolidate::{self, Consolidator};
+use crate::memory::consolidate::{self, Consolidator, Workshop};
 use crate::memory::means::Means;
 use crate::memory::pipeline::Host;
 use crate::models::Models;
@@ -289,19 +288,7 @@ impl Engraph {
         &self,
         allowance: &Allowance,
     ) -> Result<engraph_storage::Transaction<'_>> {
-        let Allowance { limits: Limits { timeout, .. }, interrupt } = allowance;
-        let begun = Instant::now();
-        let goes_on = || !interrupt.is_asked() && begun.elapsed() < *timeout;
-        self.store.begin_while(time::wall(), &goes_on).map_err(|error| match error {
-            StorageError::Stopped if interrupt.is_asked() => Error::Interrupted,
-            StorageError::Stopped => {
-                let message = format!("others have been writing for more than {timeout:?}");
-                Diagnostic::new(message)
-                    .help("COMMIT or ROLLBACK it, or raise Options::limits in Rust")
-                    .of_limit(Limit::Writer)
-            }
-            error => error.into(),
-        })
+        allowance.patience().begin(&self.store)
     }
 
     /// The way of a write: bound and embedded on a snapshot, then applied to one transaction.
@@ -360,7 +347,8 @@ impl Engraph {
             let mut binder = Binder::new(&context, times);
             session.map(|session| binder.session(session)).transpose()?
         };
-        consolidate::said(self.workshop(), session.as_deref(), &allowance.interrupt)
+        let workshop = Workshop { patience: allowance.patience(), ..self.workshop() };
+        consolidate::said(workshop, session.as_deref(), &allowance.interrupt)
     }
 
     /// A write within an open transaction: done whole, or not at all.

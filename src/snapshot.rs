@@ -62,6 +62,22 @@ impl Snapshot<'_> {
         Ok(self.reader().node(node, SystemScope::Current)?.map(|record| record.key.clone()))
     }
 
+    /// The labels that nodes have or have had.
+    pub fn labels(&self) -> Vec<String> {
+        let names = self.reader().catalog().labels();
+        names.map(|(_, name)| name.to_owned()).collect()
+    }
+
+    /// The relations that are defined, or that facts have or have had.
+    pub fn relations(&self) -> Vec<String> {
+        self.reader().catalog().relations().map(str::to_owned).collect()
+    }
+
+    /// The properties that nodes and facts have or have had.
+    pub fn properties(&self) -> Vec<String> {
+        self.reader().catalog().properties().map(str::to_owned).collect()
+    }
+
     /// The relation of that name; none if no fact and no definition ever had it.
     pub fn relation(&self, name: &str) -> Option<RelationId> {
         self.reader().catalog().relation(name)

@@ -3,6 +3,7 @@
 //! Tables go to stdout, run files and Markdown where it is said. The library measures; here it is
 //! only shown. Stores that nobody wants to keep go when it ends.
 
+use std::collections::BTreeSet;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -16,8 +17,14 @@ use super::output::{Output, terminal_width};
 use super::progress::named_bar;
 use super::{Failure, Result, markdown, whole};
 
+/// What a process gives back that Ctrl-C ended.
+pub(super) const ENDED: i32 = 130;
+
 /// The longest that one question may take: the first one of a recipe reads the whole memory.
 const QUESTION: Duration = Duration::from_secs(600);
+
+/// Bytes of the name of a run, at most, in that of its file.
+const NAME_MAX: usize = 150;
 
 /// Why nothing is trained.
 const TOO_FEW: &str = "to cross-validate takes three conversations or more, one to test on, one that \
@@ -68,12 +75,12 @@ pub(super) fn run(command: &Eval, output: &mut Output) -> Result<()> {
         write_training(command, &training)?;
         runs.extend(training.runs);
     }
-    if let Some(out) = &command.out {
-        write_runs(&runs, out)?;
-    }
     let mut tables = eval::tables(&runs);
     tables.extend(eval::ablation(&runs));
     show(&tables, output)?;
+    if let Some(out) = &command.out {
+        write_runs(&runs, out)?;
+    }
     match &command.markdown {
         Some(file) => whole::write(file, &in_markdown(&tables)?),
         None => Ok(()),
@@ -157,13 +164,23 @@ fn is_run_file(out: &Path) -> bool {
 
 /// A file for each run, in a folder; or the only one.
 fn write_runs(runs: &[Run], out: &Path) -> Result<()> {
+    let mut names = BTreeSet::new();
     for run in runs {
         // A name is no path.
         let is_plain = |c: char| c.is_alphanumeric() || "-_.".contains(c);
-        let name = run.name.replace(|c| !is_plain(c), "-");
+        let mut name = run.name.replace(|c| !is_plain(c), "-");
+        name.truncate(name.floor_char_boundary(NAME_MAX));
+        let named = |name: &str| format!("{name}{}.jsonl", run.setting.suffix());
+        let mut whole = named(&name);
+        for other in 2.. {
+            if names.insert(whole.clone()) {
+                break;
+            }
+            whole = named(&format!("{name}-{other}"));
+        }
         let file = match is_run_file(out) {
             true => out.to_path_buf(),
-            false => out.join(format!("{name}{}.jsonl", run.setting.suffix())),
+            false => out.join(whole),
         };
         let lines: String = run.lines().map(|line| format!("{line}\n")).collect();
         whole::write(&file, lines.as_bytes())?;
@@ -194,7 +211,7 @@ fn asked() -> String {
     std::iter::once("engraph".to_owned()).chain(shown).collect::<Vec<_>>().join(" ")
 }
 
-/// The folder that is kept, or one that goes with what is given beside it.
+/// The folder that is kept, or one that goes with what is given beside it, and with Ctrl-C.
 pub(super) fn kept_or_temporary(
     keep: Option<&Path>,
     prefix: &str,
@@ -204,5 +221,13 @@ pub(super) fn kept_or_temporary(
     }
     let made = tempfile::Builder::new().prefix(prefix).tempdir();
     let folder = made.map_err(|error| Failure::of_file(&std::env::temp_dir(), &error))?;
+    let path = folder.path().to_owned();
+    let leave = move || {
+        // Nobody is left who could be told.
+        std::fs::remove_dir_all(&path).ok();
+        std::process::exit(ENDED);
+    };
+    ctrlc::set_handler(leave)
+        .map_err(|error| Failure::Other(format!("Ctrl-C cannot be listened to: {error}")))?;
     Ok((folder.path().to_owned(), Some(folder)))
 }

@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 use std::io::Read;
 use std::path::Path;
 
-use engraph::{Engraph, Params, Rows, Session, Value, only_reads};
+use engraph::{Engraph, Params, Rows, Session, TEXT_BYTES_MAX, Value, only_reads};
 
 use super::args::{Format, Query};
 use super::output::{Output, terminal_width};
@@ -102,13 +102,23 @@ fn last(
 }
 
 fn read_file(path: &Path) -> Result<String> {
-    std::fs::read_to_string(path).map_err(|error| Failure::of_file(path, &error))
+    let failed = |error| Failure::of_file(path, &error);
+    read(std::fs::File::open(path).map_err(failed)?).map_err(failed)
 }
 
 fn read_stdin() -> Result<String> {
-    let mut text = String::new();
-    match std::io::stdin().read_to_string(&mut text) {
-        Ok(_) => Ok(text),
-        Err(error) => Err(Failure::of_file(Path::new("stdin"), &error)),
+    read(std::io::stdin().lock()).map_err(|error| Failure::of_file(Path::new("stdin"), &error))
+}
+
+/// The text of a script, or as much of it as is too long: it is refused with its limit then.
+fn read(from: impl Read) -> std::io::Result<String> {
+    let mut bytes = Vec::new();
+    from.take(TEXT_BYTES_MAX as u64 + 1).read_to_end(&mut bytes)?;
+    let is_cut = bytes.len() > TEXT_BYTES_MAX;
+    match String::from_utf8(bytes) {
+        Ok(text) => Ok(text),
+        // The cut may be within a character.
+        Err(error) if is_cut => Ok(String::from_utf8_lossy(error.as_bytes()).into_owned()),
+        Err(error) => Err(std::io::Error::new(std::io::ErrorKind::InvalidData, error.utf8_error())),
     }
 }

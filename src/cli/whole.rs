@@ -31,6 +31,8 @@ fn write_beside(place: &Path, bytes: &[u8]) -> io::Result<()> {
         .permissions(Permissions::from_mode(READABLE))
         .tempfile_in(folder.unwrap_or(Path::new(".")))?;
     beside.write_all(bytes)?;
+    // Or after a power cut the name may be there without what it names.
+    beside.as_file().sync_all()?;
     beside.persist(place)?;
     Ok(())
 }

@@ -1,9 +1,12 @@
 //! What a statement may use, and the error of one that takes more.
 
-use std::time::Duration;
+use std::time::{Duration, Instant};
+
+use engraph_storage::{StorageError, Store, Transaction};
 
 use crate::context::run::Interrupt;
-use crate::error::{Diagnostic, Error, Limit};
+use crate::error::{Diagnostic, Error, Limit, Result};
+use crate::time;
 
 /// What one statement may use; the same for every text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -44,6 +47,63 @@ impl From<Limits> for Allowance {
     /// Nobody ends it.
     fn from(limits: Limits) -> Self {
         Self { limits, interrupt: Interrupt::default() }
+    }
+}
+
+impl Allowance {
+    /// How long a statement waits for others.
+    pub(crate) fn patience(&self) -> Patience<'_> {
+        Patience { timeout: self.limits.timeout, interrupt: Some(&self.interrupt) }
+    }
+}
+
+/// How long a call waits for others that write, from when it begins to wait.
+#[derive(Clone, Copy)]
+pub(crate) struct Patience<'p> {
+    timeout: Duration,
+    interrupt: Option<&'p Interrupt>,
+}
+
+impl Patience<'_> {
+    /// Of a thread that has nothing else to do.
+    pub(crate) const ENDLESS: Self = Self { timeout: Duration::MAX, interrupt: None };
+
+    /// As long as a statement of these limits.
+    pub(crate) fn of(limits: Limits) -> Self {
+        Self { timeout: limits.timeout, interrupt: None }
+    }
+
+    /// Begins a transaction, once no other one is open.
+    ///
+    /// # Errors
+    ///
+    /// Of a limit, [`Limit::Writer`], or [`Error::Interrupted`], if another one is open until then.
+    pub(crate) fn begin<'s>(&self, store: &'s Store) -> Result<Transaction<'s>> {
+        let begun = Instant::now();
+        store.begin_while(time::wall(), &|| self.lasts(begun)).map_err(|error| match error {
+            StorageError::Stopped => self.gone(),
+            error => error.into(),
+        })
+    }
+
+    /// Whether it lasts yet, of who waits since then.
+    pub(crate) fn lasts(&self, begun: Instant) -> bool {
+        !self.is_interrupted() && begun.elapsed() < self.timeout
+    }
+
+    /// The error of who has waited for too long.
+    pub(crate) fn gone(&self) -> Error {
+        if self.is_interrupted() {
+            return Error::Interrupted;
+        }
+        let message = format!("others have been writing for more than {:?}", self.timeout);
+        Diagnostic::new(message)
+            .help("COMMIT or ROLLBACK it, or raise Options::limits in Rust")
+            .of_limit(Limit::Writer)
+    }
+
+    fn is_interrupted(&self) -> bool {
+        self.interrupt.is_some_and(Interrupt::is_asked)
     }
 }
 

@@ -4,6 +4,7 @@
 use std::sync::Arc;
 
 use super::Engraph;
+use crate::context::limits::Patience;
 use crate::error::Result;
 use crate::memory::Consolidated;
 use crate::memory::consolidate::{Workshop, consolidate_each};
@@ -50,7 +51,8 @@ impl Engraph {
 impl Host for Engraph {
     fn workshop(&self) -> Workshop<'_> {
         let (store, consolidator) = (&self.store, &self.consolidator);
-        Workshop { store, consolidator, means: self.means(), durability: self.durability() }
+        let (durability, patience) = (self.durability(), Patience::of(self.limits()));
+        Workshop { store, consolidator, means: self.means(), durability, patience }
     }
 }
 

@@ -13,6 +13,7 @@ use engraph_storage::graph::{Interval, NodeId, SystemScope};
 use engraph_storage::{Reader, Stored, VectorMark};
 
 use super::Engraph;
+use crate::context::limits::Patience;
 use crate::error::Result;
 use crate::graph_names::TURN;
 use crate::{text, time};
@@ -59,7 +60,7 @@ fn reembed(db: &Engraph, progress: &mut dyn FnMut(u64, u64)) -> Result<u64> {
         made += store(db, batch)?;
         progress(done.min(total), total);
     }
-    let mut transaction = db.store.begin(time::wall())?;
+    let mut transaction = Patience::of(db.limits()).begin(&db.store)?;
     transaction.finish_renewal()?;
     transaction.commit(db.durability(), time::wall())?;
     Ok(made)
@@ -90,7 +91,7 @@ fn begin(db: &Engraph) -> Result<Option<(u64, u64, Option<VectorMark>)>> {
         ControlFlow::Continue(())
     })?;
     drop(snapshot);
-    let mut transaction = db.store.begin(time::wall())?;
+    let mut transaction = Patience::of(db.limits()).begin(&db.store)?;
     transaction.begin_renewal(embedder.id())?;
     transaction.commit(db.durability(), time::wall())?;
     Ok(Some((done, total, mark)))
@@ -151,7 +152,7 @@ fn text_at(reader: Reader<'_>, node: NodeId, system: SystemScope) -> Result<Opti
 fn store(db: &Engraph, batch: Vec<(Stored, Option<String>)>) -> Result<u64> {
     let texts: Vec<&str> = batch.iter().filter_map(|(_, text)| text.as_deref()).collect();
     let mut coded = db.models.embed_with_codes(&texts)?.into_iter();
-    let mut transaction = db.store.begin(time::wall())?;
+    let mut transaction = Patience::of(db.limits()).begin(&db.store)?;
     let turn = transaction.reader().catalog().label(TURN);
     let mut made = 0;
     for (stored, text) in &batch {

@@ -83,6 +83,7 @@ const PROPERTIES_MAX: usize = 32;
 pub fn messages(db: &Engraph, file: &Path, progress: Progress<'_>) -> Result<Report> {
     let failed = |error: &dyn std::fmt::Display| failed(file, error);
     let (mut lines, total) = Lines::open(file)?;
+    lines.pass_blank().map_err(|error| failed(&error))?;
     let left_out = Mutex::default();
     let mut lists = Lists::new(file, &left_out);
     let mut report = if spans_lines(&mut lines).map_err(|error| failed(&error))? {

@@ -374,6 +374,17 @@ impl Lines {
         Ok(self.head.get_ref())
     }
 
+    /// Passes over blank lines, so that what is looked at next is text.
+    fn pass_blank(&mut self) -> std::io::Result<()> {
+        loop {
+            let line = self.peek()?;
+            if line.is_empty() || !line.trim_ascii().is_empty() {
+                return Ok(());
+            }
+            self.next()?;
+        }
+    }
+
     /// What is left of the file.
     fn input(&mut self) -> impl BufRead {
         (&mut self.head).chain(&mut self.reader)

@@ -14,6 +14,7 @@ use engraph_storage::graph::{Intent, NodeId, RelationId};
 use hashbrown::HashTable;
 use rustc_hash::{FxBuildHasher, FxHashMap};
 
+use crate::context::limits::Patience;
 use crate::database::Engraph;
 use crate::error::Result;
 use crate::time;
@@ -105,7 +106,7 @@ impl Names {
             let snapshot = db.store.snapshot(time::wall());
             held(snapshot.reader(), new)?
         };
-        let mut transaction = db.store.begin(time::wall())?;
+        let mut transaction = Patience::of(db.limits()).begin(&db.store)?;
         for ((label, key), held) in new.iter().zip(held) {
             self.nodes.push(match held {
                 Some(node) => node,

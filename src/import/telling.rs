@@ -6,6 +6,7 @@
 
 use engraph_storage::Transaction;
 
+use crate::context::limits::Patience;
 use crate::database::Engraph;
 use crate::error::{Error, Result};
 use crate::time;
@@ -59,7 +60,7 @@ impl<'d> Telling<'d> {
     fn open(&mut self) -> Result<&mut Transaction<'d>> {
         let open = match self.transaction.take() {
             Some(open) => open,
-            None => self.db.store.begin(time::wall())?,
+            None => Patience::of(self.db.limits()).begin(&self.db.store)?,
         };
         Ok(self.transaction.insert(open))
     }

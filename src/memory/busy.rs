@@ -4,11 +4,16 @@
 
 use std::collections::{HashMap, VecDeque};
 use std::thread::ThreadId;
+use std::time::{Duration, Instant};
 
 use engraph_storage::StorageError;
 use parking_lot::{Condvar, Mutex};
 
+use crate::context::limits::Patience;
 use crate::error::Result;
+
+/// How often who waits asks whether to go on.
+const ASKED_EACH: Duration = Duration::from_millis(50);
 
 /// The sessions that are taken, and by which threads.
 #[derive(Default)]
@@ -29,8 +34,13 @@ impl Busy {
     /// # Errors
     ///
     /// [`StorageError::Invalid`] if this thread has a session already and would wait for another one: an extractor
-    /// that consolidates.
-    pub(super) fn take(&self, sessions: &mut VecDeque<&str>) -> Result<Taken<'_>> {
+    /// that consolidates. Those of who has waited for too long.
+    pub(super) fn take(
+        &self,
+        sessions: &mut VecDeque<&str>,
+        patience: Patience<'_>,
+    ) -> Result<Taken<'_>> {
+        let begun = Instant::now();
         let mut taken = self.taken.lock();
         loop {
             if let Some(first) = self.first(&mut taken, sessions) {
@@ -43,7 +53,10 @@ impl Busy {
                     "this thread is consolidating already, and would wait for the end of that";
                 return Err(StorageError::Invalid(message.to_owned()).into());
             }
-            self.given_back.wait(&mut taken);
+            self.given_back.wait_for(&mut taken, ASKED_EACH);
+            if !patience.lasts(begun) {
+                return Err(patience.gone());
+            }
         }
     }
 
@@ -85,16 +98,17 @@ mod tests {
     fn who_is_free_comes_first_and_the_others_once_they_are() {
         let busy = Busy::default();
         let mut sessions = VecDeque::from(["a", "b", "c"]);
-        let a = busy.take(&mut sessions).unwrap();
+        let a = busy.take(&mut sessions, Patience::ENDLESS).unwrap();
         assert_eq!((a.session(), &sessions), ("a", &VecDeque::from(["b", "c"])));
         let mut others = VecDeque::from(["a", "b"]);
-        let b = busy.take(&mut others).unwrap();
+        let b = busy.take(&mut others, Patience::ENDLESS).unwrap();
         assert_eq!((b.session(), &others), ("b", &VecDeque::from(["a"])));
         assert!(busy.try_take(&mut others).is_none());
         // This thread has it.
-        assert!(busy.take(&mut others).is_err());
+        assert!(busy.take(&mut others, Patience::ENDLESS).is_err());
         std::thread::scope(|scope| {
-            let waits = scope.spawn(|| busy.take(&mut others).unwrap().session().to_owned());
+            let waits = scope
+                .spawn(|| busy.take(&mut others, Patience::ENDLESS).unwrap().session().to_owned());
             drop(a);
             assert_eq!(waits.join().unwrap(), "a");
         });
@@ -112,7 +126,7 @@ mod tests {
                     for _ in 0..200 {
                         let mut sessions = VecDeque::from(order);
                         while !sessions.is_empty() {
-                            let first = busy.take(&mut sessions).unwrap();
+                            let first = busy.take(&mut sessions, Patience::ENDLESS).unwrap();
                             drop((busy.try_take(&mut sessions), first));
                         }
                     }

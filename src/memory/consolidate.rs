@@ -25,6 +25,7 @@ use super::extract::{Extraction, Extractor, Rules};
 use super::means::{Construction, Means};
 use super::theme_graph::Grouping;
 use super::topics::{CueLinker, Linker};
+use crate::context::limits::Patience;
 use crate::context::run::Interrupt;
 use crate::error::{Diagnostic, Error, Result};
 use crate::graph_names::{EPISODE, TOPIC};
@@ -84,6 +85,8 @@ pub(crate) struct Workshop<'w> {
     pub(crate) consolidator: &'w Consolidator,
     pub(crate) means: Means<'w>,
     pub(crate) durability: Durability,
+    /// How long it waits for others that write, or that consolidate the same sessions.
+    pub(crate) patience: Patience<'w>,
 }
 
 /// A block of turns on its way.
@@ -168,7 +171,7 @@ fn window<'w>(
     let busy = &workshop.consolidator.busy;
     let (mut sessions, mut counts) = (Vec::new(), Vec::new());
     let mut turns: Vec<(u64, TurnInput)> = Vec::new();
-    let mut next = Some(busy.take(waiting)?);
+    let mut next = Some(busy.take(waiting, workshop.patience)?);
     while let Some(taken) = next {
         let session = taken.session();
         let mut held = workshop.store.snapshot(time::wall()).reader().buffered(session)?;
@@ -273,7 +276,7 @@ fn store_block(
         let key = free_key(snapshot.reader(), session)?;
         draw(snapshot.reader(), (session, &key), &block.turns, (extraction, means))?
     };
-    let mut transaction = workshop.store.begin(time::wall())?;
+    let mut transaction = workshop.patience.begin(workshop.store)?;
     for (turn, position) in block.turns.iter().zip(&block.positions) {
         let place = Some((session.to_owned(), *position));
         if transaction.reader().find_buffered(&turn.key)? != place {

@@ -26,6 +26,7 @@ pub use self::state::Progress;
 use self::state::State;
 use super::boundary::{Buffered, Occasion, PAUSE};
 use super::consolidate::{Workshop, consolidate};
+use crate::context::limits::Patience;
 use crate::error::{Error, Result};
 use crate::neural::NeuralError;
 use crate::time;
@@ -103,7 +104,7 @@ impl Pipeline {
     /// Those of [`Engraph::observe`](crate::Engraph::observe).
     pub fn observe(&self, session: &str, turn: &HeardTurn) -> Result<Observed> {
         let workshop = self.shared.host.workshop();
-        let mut transaction = workshop.store.begin(time::wall())?;
+        let mut transaction = workshop.patience.begin(workshop.store)?;
         let before = transaction.reader().session_buffer(session)?.unwrap_or_default();
         let observed = observe(&mut transaction, session, turn)?;
         let after = transaction.reader().session_buffer(session)?.unwrap_or_default();
@@ -264,7 +265,8 @@ impl Shared {
         // A transaction that is left half way changes nothing, and nothing else is left.
         let sessions = [session.to_owned()];
         let done = catch_unwind(AssertUnwindSafe(|| {
-            consolidate(self.host.workshop(), &sessions, occasion, each)
+            let workshop = Workshop { patience: Patience::ENDLESS, ..self.host.workshop() };
+            consolidate(workshop, &sessions, occasion, each)
         }));
         done.unwrap_or_else(
             |_| Err(NeuralError::Failed { reason: "it panicked".to_owned() }.into()),

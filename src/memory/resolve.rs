@@ -1,5 +1,6 @@
 //! Which entity of the graph a name means that was drawn: by its key or an alias, by its normal
-//! form, or by likeness of spelling and meaning with a margin to the next best.
+//! form, or by likeness of spelling and meaning with a margin to the next best; a relative without a name by what
+//! is held of whose it is.
 //!
 //! A name that means an entity of another name is kept as a `Mention` that refers to it, with how
 //! that was found, so that it can be seen and undone (`SPLIT`). Common nouns are never merged: "two
@@ -11,8 +12,9 @@ use std::ops::ControlFlow;
 use engraph_storage::Reader;
 use engraph_storage::graph::{EdgeFilter, Interval, NodeId, Side, SystemScope};
 
-use super::extract::{Entity, ExtractedFact, Extraction};
+use super::extract::{Entity, ExtractedFact, Extraction, Rules};
 use super::means::Means;
+use super::validate::UNCERTAIN;
 use super::walk::edges;
 use crate::error::Result;
 use crate::graph_names::{MENTION, PERSON};
@@ -70,6 +72,10 @@ pub(super) fn resolve(
     let mut names: BTreeMap<&str, Names> = BTreeMap::new();
     let mut resolution = Resolution::default();
     for entity in said {
+        if let Some(merge) = relative(reader, &extraction.facts, entity)? {
+            resolution.0.insert(entity.clone(), merge);
+            continue;
+        }
         let merge = match held(reader, entity)? {
             Held::Itself => None,
             Held::Refers(merge) => Some(merge),
@@ -83,7 +89,7 @@ pub(super) fn resolve(
                     Some(merge) if is_another(reader, &extraction.facts, &merge)? => None,
                     merge => merge,
                 };
-                if merge.is_none() {
+                if merge.is_none() && !is_whose(&entity.label, &entity.name) {
                     known.drawn.push(Name::of(&entity.name));
                 }
                 merge
@@ -131,6 +137,49 @@ impl Names {
     }
 }
 
+/// Who a relative without a name is, "Nora's wife", if there is one alone whom it may mean: whom she is held to be
+/// married to, or is told to be by what was drawn along.
+fn relative(reader: Reader<'_>, facts: &[ExtractedFact], entity: &Entity) -> Result<Option<Merge>> {
+    let whose = entity.name.rsplit_once("'s ").filter(|_| entity.label == PERSON);
+    let Some((owner, role)) = whose.and_then(|(owner, role)| Some((owner, Rules::role(role)?)))
+    else {
+        return Ok(None);
+    };
+    // A parent may be either.
+    if !role.is_one || role.relation == "has_parent" {
+        return Ok(None);
+    }
+    let is_held = |valid: Interval, confidence| valid.to == Interval::MAX && confidence > UNCERTAIN;
+    let is_told = |fact: &&ExtractedFact| {
+        let is_of_it = fact.relation == role.relation && fact.tail.label == PERSON;
+        is_of_it && fact.head.name == owner && is_held(fact.valid, fact.confidence)
+    };
+    let mut names: BTreeSet<String> =
+        facts.iter().filter(is_told).map(|fact| fact.tail.name.clone()).collect();
+    if let Some(node) = reader.find(PERSON, owner)? {
+        // A marriage is told by either; who works for a boss is no boss.
+        let sides =
+            if role.relation == "works_for" { &[Side::Out][..] } else { &[Side::Out, Side::In] };
+        for side in sides {
+            for edge in edges(reader, node, *side, Some(role.relation))? {
+                let other = if *side == Side::Out { edge.tail } else { edge.head };
+                let record = reader.node(other, SystemScope::Current)?;
+                let is_person = |label| reader.catalog().label_name(label) == PERSON;
+                let record = record.filter(|record| is_person(record.label));
+                let record = record.filter(|_| is_held(edge.valid, edge.confidence));
+                names.extend(record.map(|record| record.key.clone()));
+            }
+        }
+    }
+    let only = if names.len() == 1 { names.pop_first() } else { None };
+    Ok(only.filter(|name| *name != entity.name).map(|name| Merge {
+        said: entity.clone(),
+        into: Entity { label: PERSON.to_owned(), name },
+        how: Some(format!("the one whom {owner} is held to have as {}", role.relation)),
+        likeness: PART,
+    }))
+}
+
 /// Whether a part of a name is told of a relative, and who has the whole name is known as none: "my daughter
 /// Anna" is not the friend Anna Schmidt.
 fn is_another(reader: Reader<'_>, facts: &[ExtractedFact], merge: &Merge) -> Result<bool> {
@@ -159,11 +208,13 @@ fn is_family(relation: &str) -> bool {
 }
 
 /// The names of the entities of a label; none if there are too many to compare with.
-fn names_of(reader: Reader<'_>, label: &str) -> Result<Vec<Name>> {
-    let Some(label) = reader.catalog().label(label) else { return Ok(Vec::new()) };
+fn names_of(reader: Reader<'_>, label_name: &str) -> Result<Vec<Name>> {
+    let Some(label) = reader.catalog().label(label_name) else { return Ok(Vec::new()) };
     let mut names = Vec::new();
     reader.nodes_of_label(label, None, &mut |key, _| {
-        names.push(Name::of(key));
+        if !is_whose(label_name, key) {
+            names.push(Name::of(key));
+        }
         match names.len() > COMPARED_MAX {
             true => ControlFlow::Break(()),
             false => ControlFlow::Continue(()),
@@ -225,7 +276,12 @@ fn references(reader: Reader<'_>, name: &str) -> Result<Vec<(NodeId, bool, f64)>
 
 /// Whether a name is compared with others at all.
 fn may_be_another(entity: &Entity) -> bool {
-    is_proper(&entity.name) && entity.label != "Date"
+    is_proper(&entity.name) && !is_whose(&entity.label, &entity.name) && entity.label != "Date"
+}
+
+/// Whether a name says whose a person is, and is not that one's: "Nora's son".
+fn is_whose(label: &str, name: &str) -> bool {
+    label == PERSON && name.contains("'s ")
 }
 
 /// The entity that a proper name means, if one name is nearer than all others.

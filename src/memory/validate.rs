@@ -30,6 +30,10 @@ impl Said {
         stems.extend(content(&Rules::written_out(&text, turn.at)));
         let days: Vec<String> = stems.iter().filter_map(|word| day(word)).collect();
         stems.extend(days);
+        // "Nora's mother" is her mom.
+        let roles =
+            stems.iter().filter_map(|word| Rules::role(word)).flat_map(|role| content(role.name));
+        stems.extend(roles.collect::<Vec<_>>());
         Self { stems, words: lower(&text) }
     }
 

@@ -212,12 +212,38 @@ impl fmt::Debug for JsonModel {
     }
 }
 
-/// The JSON of an answer, around which there may be other text, such as the marks of a block of code.
+/// Braces and brackets of an answer with which its JSON may begin; what a model thinks aloud has some as well.
+const BEGINNINGS_MAX: usize = 64;
+
+/// The JSON of an answer, around which there may be other text, such as the marks of a block of code or what the
+/// model thought before: the longest object or list that is there.
 pub(crate) fn json(text: &str) -> Result<Value, String> {
-    let start = text.find(['{', '[']).ok_or("there is no JSON in the answer")?;
-    let end = text.rfind(['}', ']']).map_or(text.len(), |end| end + 1);
-    let text = text.get(start..end).or_else(|| text.get(start..)).unwrap_or_default();
-    serde_json::from_str(text).map_err(|error| format!("the answer is no JSON: {error}"))
+    let mut error = None;
+    let mut longest = (0, Value::Null);
+    let mut begun = 0;
+    for _ in 0..BEGINNINGS_MAX {
+        let Some(start) = text[begun..].find(['{', '[']).map(|at| begun + at) else { break };
+        let mut values = serde_json::Deserializer::from_str(&text[start..]).into_iter();
+        begun = match values.next() {
+            Some(Ok(value)) => {
+                let bytes = values.byte_offset();
+                if bytes > longest.0 {
+                    longest = (bytes, value);
+                }
+                start + bytes
+            }
+            Some(Err(wrong)) => {
+                error.get_or_insert(wrong);
+                start + 1
+            }
+            None => break,
+        };
+    }
+    match (longest, error) {
+        ((1.., value), _) => Ok(value),
+        (_, Some(error)) => Err(format!("the answer is no JSON: {error}")),
+        (_, None) => Err("there is no JSON in the answer".to_owned()),
+    }
 }
 
 /// What an answer has in a list, which has one item for each thing that it was asked about.

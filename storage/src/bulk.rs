@@ -63,8 +63,8 @@ pub struct Load<'s> {
     last: Option<u64>,
     /// Whether there are facts of each relation, by its number.
     relations: Vec<bool>,
-    /// What had been forgotten when it began.
-    forgets: u64,
+    /// How often nodes had been taken away when it began.
+    losses: u64,
 }
 
 /// What became of a load.
@@ -138,20 +138,20 @@ impl Store {
         }
         let spool = Spool::new(self.folder()).map_err(failed(self.path()))?;
         let (heads, tails) = (Counts::default(), Counts::default());
-        let (relations, forgets) = (Vec::new(), self.commits.forgets());
-        Ok(Load { store: self, spool, heads, tails, count: 0, last: None, relations, forgets })
+        let (relations, losses) = (Vec::new(), self.commits.losses());
+        Ok(Load { store: self, spool, heads, tails, count: 0, last: None, relations, losses })
     }
 
     /// Stores the plain ones of a load, unless they are too few.
     fn load_parts(
         &self,
         parts: (Parts, Parts),
-        (relations, forgets): (&[bool], u64),
+        (relations, losses): (&[bool], u64),
         wall: Time,
         progress: &mut dyn FnMut(u64, u64),
     ) -> Result<Staged> {
         let mut writer = self.commits.writer()?;
-        let may_miss = self.commits.forgets() != forgets;
+        let may_miss = self.commits.losses() != losses;
         self.engine.check_place()?;
         staged::begin(self.folder())?;
         let first = writer.counters.next_fact;
@@ -260,7 +260,9 @@ impl Store {
         let number = self.commits.write(&self.engine, writer, &overlay)?;
         // A mark without its tables would be a load that is lost.
         self.commits.sync(&self.engine, number)?;
-        staged::remove(self.folder())
+        // What cannot be removed goes when the next load begins, or the database is opened.
+        staged::remove(self.folder()).ok();
+        Ok(())
     }
 }
 
@@ -296,7 +298,7 @@ impl Load<'_> {
     /// As [`crate::Transaction::commit`]: after [`StorageError::Engine`] and [`StorageError::Io`],
     /// whether the load lasts is known when the database is opened again.
     pub fn finish(self, wall: Time, progress: &mut dyn FnMut(u64, u64)) -> Result<Loaded> {
-        let Self { store, spool, heads, tails, count, relations, forgets, .. } = self;
+        let Self { store, spool, heads, tails, count, relations, losses, .. } = self;
         let (folder, place) = (store.path(), store.folder());
         let mut records = spool.records().map_err(failed(folder))?;
         let staged = match count < FACTS_MIN as u64 {
@@ -305,7 +307,7 @@ impl Load<'_> {
                 let heads =
                     scattered(&mut records, heads.ranges(), place).map_err(failed(folder))?;
                 let tails = Parts::new(tails.ranges(), place).map_err(failed(folder))?;
-                Some(store.load_parts((heads, tails), (&relations, forgets), wall, progress)?)
+                Some(store.load_parts((heads, tails), (&relations, losses), wall, progress)?)
             }
         };
         records.rewind().map_err(failed(folder))?;

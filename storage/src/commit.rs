@@ -161,8 +161,8 @@ pub(crate) struct Commits {
     log: Mutex<Log>,
     synced: Condvar,
     poisoned: AtomicBool,
-    /// How many transactions have forgotten something since the database was opened.
-    forgets: AtomicU64,
+    /// How many commits have taken nodes away since the database was opened.
+    losses: AtomicU64,
     /// Shared with whoever follows them.
     changes: Arc<Changes>,
     kept: KeptReads,
@@ -193,7 +193,7 @@ impl Commits {
             log: Mutex::new(Log { written: commits, synced: commits, syncing: false }),
             synced: Condvar::new(),
             poisoned: AtomicBool::new(false),
-            forgets: AtomicU64::new(0),
+            losses: AtomicU64::new(0),
             changes: Arc::new(Changes::new(counters.clock)),
             kept: KeptReads::new(kept_bytes, counters.clock),
         }
@@ -209,14 +209,10 @@ impl Commits {
         &self.changes
     }
 
-    /// How many transactions have forgotten something: where that stays the same, every node that was there is.
-    pub(crate) fn forgets(&self) -> u64 {
-        self.forgets.load(Ordering::Acquire)
-    }
-
-    /// A transaction that has forgotten something was written. Counted while it holds the writer's lock.
-    pub(crate) fn has_forgotten(&self) {
-        self.forgets.fetch_add(1, Ordering::AcqRel);
+    /// How many commits have taken nodes away, because they are forgotten or are one with others: where that stays
+    /// the same, every node that was there is.
+    pub(crate) fn losses(&self) -> u64 {
+        self.losses.load(Ordering::Acquire)
     }
 
     /// Whether this thread holds the writer's lock.
@@ -320,6 +316,10 @@ impl Commits {
         published.committing = None;
         match written {
             Ok(number) => {
+                let mut nodes = overlay.keys(Family::Nodes);
+                if nodes.any(|node| overlay.get(Family::Nodes, node) == Some(None)) {
+                    self.losses.fetch_add(1, Ordering::AcqRel);
+                }
                 published.clock = commit;
                 writer.counters = counters;
                 Ok(number)
@@ -349,7 +349,7 @@ impl Commits {
         let mut published = self.published.lock();
         // What was read before is kept no longer, nor what those still read who began before.
         self.kept.clear(commit);
-        // Nobody may build on half of it before the next opening finishes it.
+        // Nobody may build on half of it before the next opening finishes it, and nobody is told its instant.
         take_in().inspect_err(|_| self.poison())?;
         published.clock = commit;
         published.committing = None;

@@ -201,6 +201,10 @@ impl Transaction<'_> {
                 self.put_version(*fact, number, old.version.head, old.version.relation, &belief)?;
                 Ok(Some(*fact))
             }
+            // What was believed before rests on what it rested on then.
+            Change::Rest(fact, belief) if find(fact)?.version.system.from != self.now => {
+                self.change(ends, &Change::Replace(*fact, belief.clone()), believed)
+            }
             Change::Rest(fact, belief) => {
                 let old = find(fact)?;
                 if old.number == 0 {

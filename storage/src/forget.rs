@@ -61,7 +61,7 @@ struct Loss {
 impl Transaction<'_> {
     /// Forgets nodes and facts: everything that says something of these nodes, everything that only
     /// they are the source of, and nodes that stood in nothing else. What held until one of these facts
-    /// goes on. Scans all versions once, and once more where a node that is left alone was a source itself.
+    /// goes on. Scans all versions once, and once more where nodes are left alone, which may be sources themselves.
     pub fn forget(&mut self, nodes: &[NodeId], facts: &[FactId]) -> Result<Forgotten> {
         self.forgotten = true;
         let mut loss = Loss::default();
@@ -135,14 +135,23 @@ impl Transaction<'_> {
         };
         self.index_node(node, Some(&record), None)?;
         self.forget_schema_key(node, &record)?;
-        let names: Vec<String> =
+        let mut names: Vec<String> =
             std::iter::once(&record.key).chain(&record.aliases).cloned().collect();
-        // The names of one that has ended lead to another one.
+        // The names of one that has ended lead to another one, which nobody has asked to forget.
         if self.reader().node(node, SystemScope::Current)?.is_some() {
             for name in &names {
                 self.overlay.delete(Family::NodeKeys, key::node_key(record.label, name));
                 self.forget_lent_name(record.label, name)?;
             }
+        } else {
+            let reader = self.reader();
+            let mut own = Vec::new();
+            for name in names {
+                if reader.find_node(record.label, &name)?.is_none() {
+                    own.push(name);
+                }
+            }
+            names = own;
         }
         self.forget_former_names(node, record.label)?;
         self.overlay.delete(Family::Nodes, key::node(node));

@@ -417,9 +417,6 @@ impl<'s> Transaction<'s> {
         let pending = Pending { counters: pending, catalog, mark: now };
         let number =
             store.commits.publish(&store.engine, &mut writer, &mut overlay, pending, wall)?;
-        if forgotten {
-            store.commits.has_forgotten();
-        }
         let before = store.engine.snapshots().next();
         // Others may write while this one waits for the disk.
         drop(writer);

@@ -73,7 +73,7 @@ pub(super) const COMMANDS: &[Entry] = &[
         usage: "DB",
         argument: Argument::Folder,
         group: "The database",
-        what: "closes this database and opens another, new or not",
+        what: "opens another database, new or not, and then closes this one",
         example: ".open other.memory",
     },
     Entry {

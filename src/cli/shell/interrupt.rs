@@ -1,4 +1,4 @@
-//! Ctrl-C while a statement runs.
+//! Ctrl-C while an input runs: once it asks the statement to end, and twice it ends the process.
 //!
 //! At the prompt the terminal hands Ctrl-C over as a key, and this hears nothing of it.
 
@@ -8,12 +8,14 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use engraph::Interrupt;
 use parking_lot::Mutex;
 
+use crate::cli::eval::ENDED;
 use crate::cli::{Failure, Result};
 
 /// Whether Ctrl-C was pressed: statements of a file may each be over before they hear of it.
 static ASKED: AtomicBool = AtomicBool::new(false);
 
-/// From now on Ctrl-C asks the running statement to end, and never ends the process.
+/// From now on Ctrl-C asks the running statement to end, and ends the process if that was asked already: a copy of a
+/// database or a scan for its counts hears of nothing, and what is committed lasts.
 pub(super) fn listen() -> Result<()> {
     ctrlc::set_handler(cancel)
         .map_err(|error| Failure::Other(format!("Ctrl-C cannot be listened to: {error}")))
@@ -32,7 +34,9 @@ pub(super) fn about(interrupt: Interrupt) {
 
 /// Asks the running statement to end, and the file that it is in.
 fn cancel() {
-    ASKED.store(true, Ordering::Relaxed);
+    if ASKED.swap(true, Ordering::Relaxed) {
+        std::process::exit(ENDED);
+    }
     session().lock().interrupt();
 }
 

@@ -64,6 +64,7 @@ fn serve(
     output: &mut Output,
 ) -> Result<Option<Rc<Engraph>>> {
     let mut repl = Repl { db, session: db.session(), settings, output, depth: 0 };
+    interrupt::about(repl.session.interrupt());
     let next = match input {
         Input::Person(keyboard) => repl.person(keyboard)?,
         Input::Script(script) => repl.script(script)?,
@@ -142,6 +143,8 @@ impl Repl<'_, '_> {
             let Some(text) = keyboard.input(self.session.in_transaction(), params)? else {
                 return Ok(Next::Leave);
             };
+            // What was pressed before is not about it.
+            interrupt::was_asked();
             match self.input(&text) {
                 Ok(Next::Input) => {}
                 Ok(next) => return Ok(next),
@@ -276,7 +279,6 @@ impl Repl<'_, '_> {
         let (format, cut, params) = (self.settings.format, self.cut(), self.params());
         let output = &mut *self.output;
         let begun = Instant::now();
-        interrupt::about(self.session.interrupt());
         let mut printed = Ok(());
         let done = self.session.execute_each(text, &params, &mut |rows| {
             if printed.is_ok() {

@@ -1,6 +1,6 @@
 //! A file or a pipe as statements and commands, each with the line that it begins in.
 
-use std::io::BufRead;
+use std::io::{BufRead, Error, ErrorKind, Read};
 use std::path::{Path, PathBuf};
 
 use engraph::{TEXT_BYTES_MAX, Unfinished};
@@ -28,7 +28,7 @@ impl Script {
     pub(super) fn input(&mut self) -> Result<Option<String>> {
         let (mut text, mut unfinished) = (String::new(), Unfinished::default());
         loop {
-            let read = self.from.read_line(&mut text);
+            let read = self.line(&mut text);
             let read = read.map_err(|error| Failure::of_file(&self.name, &error))?;
             if self.lines == 0 && text.starts_with(BYTE_ORDER_MARK) {
                 text.remove(0);
@@ -50,6 +50,20 @@ impl Script {
                 return Ok(Some(text));
             }
         }
+    }
+
+    /// Puts the next line behind a text, or as much of it as makes that too long; gives how many bytes that is.
+    fn line(&mut self, text: &mut String) -> std::io::Result<usize> {
+        let room = (TEXT_BYTES_MAX + 1).saturating_sub(text.len());
+        let mut line = Vec::new();
+        (&mut self.from).take(room as u64).read_until(b'\n', &mut line)?;
+        match std::str::from_utf8(&line) {
+            Ok(line) => text.push_str(line),
+            // The cut may be within a character.
+            Err(_) if line.len() == room => text.push_str(&String::from_utf8_lossy(&line)),
+            Err(error) => return Err(Error::new(ErrorKind::InvalidData, error)),
+        }
+        Ok(line.len())
     }
 
     /// Where a failure of the last input lies.

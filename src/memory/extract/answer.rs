@@ -17,6 +17,7 @@ use super::{
     Entity, ExtractedConcept, ExtractedFact, ExtractedSemantic, Extraction, KnownEntities,
     SourceTurn,
 };
+use crate::neural::json;
 use crate::time;
 
 /// The longest title and summary, in characters; what lies after is cut.
@@ -69,10 +70,18 @@ pub(super) fn read(
 
 /// The object in an answer.
 fn object(text: &str) -> Result<Map<String, Value>, String> {
-    let start = text.find('{').ok_or("there is no JSON object in it")?;
-    let end = text.rfind('}').map_or(text.len(), |end| end + 1);
-    let text = text.get(start..end).or_else(|| text.get(start..)).unwrap_or_default();
-    serde_json::from_str(text).map_err(|error| format!("it holds no JSON object: {error}"))
+    let none = || "the answer holds no JSON object".to_owned();
+    match json(text)? {
+        Value::Object(object) => Ok(object),
+        Value::Array(items) => items
+            .into_iter()
+            .find_map(|item| match item {
+                Value::Object(object) => Some(object),
+                _ => None,
+            })
+            .ok_or_else(none),
+        _ => Err(none()),
+    }
 }
 
 /// The first of those with the same key.
@@ -459,7 +468,7 @@ mod tests {
         assert_eq!(title("{}"), Ok(String::new()));
         let deep = "{\"facts\":".to_string() + &"[".repeat(100_000);
         for text in ["", "null", "[]", "\"{\"", "{", "}{", "{\"title\":\"t\"", "{]}", &deep] {
-            assert!(title(text).unwrap_err().contains("JSON object"), "{text}");
+            assert!(title(text).unwrap_err().contains("JSON"), "{text}");
         }
     }
 }

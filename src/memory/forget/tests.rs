@@ -20,7 +20,7 @@ const SESSIONS: [&[(&str, &str)]; 4] = [
         ("Ben", "I ran the river marathon yesterday and my knee hurts."),
         ("Nora", "Was it the marathon by the river? I hope the knee gets better."),
         ("Ben", "Yes. I went to the doctor and I stopped running because of the knee."),
-        ("Nora", "My brother plays the guitar in a jazz band on Fridays."),
+        ("Nora", "My brother and a jazz band of friends meet on Fridays."),
     ],
     &[
         ("Nora", "The bakery school asked me to teach the sourdough class."),

@@ -481,6 +481,31 @@ fn what_is_read_beside_a_load_is_not_kept_behind_it() {
 }
 
 #[test]
+fn facts_of_a_node_that_ended_beside_a_load_are_left() {
+    let folder = tempfile::tempdir().unwrap();
+    let (store, _, new) = one_after_another(folder.path());
+    let mut write = store.begin(2).unwrap();
+    let [node, heir] =
+        ["node", "heir"].map(|key| write.put_node("Entity", key, &BTreeMap::new()).unwrap());
+    write.commit(Durability::Sync, 2).unwrap();
+    let mut load = store.begin_load().unwrap();
+    for (place, fact) in (0..).zip(&new) {
+        load.add(place, BulkFact { head: node, ..*fact }).unwrap();
+    }
+    for (place, fact) in (new.len() as u64..).zip(&new) {
+        load.add(place, *fact).unwrap();
+    }
+    let mut write = store.begin(3).unwrap();
+    write.end_node(node, heir).unwrap();
+    write.commit(Durability::Sync, 3).unwrap();
+    let loaded = load.finish(6, &mut |_, _| ()).unwrap();
+    assert_eq!((loaded.stored, loaded.left.count()), (new.len() as u64, new.len() as u64));
+    let mut violations = Vec::new();
+    store.check(&mut |violation| violations.push(violation), &mut |_| {}).unwrap();
+    assert_eq!(violations, Vec::new());
+}
+
+#[test]
 fn tables_of_a_load_that_was_not_committed_go() {
     let folder = tempfile::tempdir().unwrap();
     let (store, nodes, _) = one_after_another(folder.path());

@@ -74,7 +74,10 @@ impl Transaction<'_> {
                 self.edges_of((node, Side::Out), relation, all, usize::MAX, is_other)?.0,
             )
         };
-        let mut beside = of(head, relation, tail)?;
+        let mut beside = match self.takes_one(relation) {
+            true => of(head, relation, tail)?,
+            false => Vec::new(),
+        };
         if let Some(mirror) = rule.mirror.filter(|mirror| self.takes_one(*mirror)) {
             beside.extend(of(tail, mirror, head)?);
         }

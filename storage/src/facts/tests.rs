@@ -144,7 +144,7 @@ proptest! {
         mut told in prop::collection::vec(
             (
                 0..HEADS,
-                prop::sample::select(vec![0_usize, 1, 5]),
+                prop::sample::select(vec![0_usize, 1, 3, 4, 5]),
                 0..TAILS,
                 0..40_i64,
                 prop::option::of(1..6_i64),
@@ -182,6 +182,19 @@ fn what_is_told_of_a_colleague_is_of_no_one_else() {
         .collect();
     open.sort_unstable();
     assert_eq!(open, graph.nodes[..2]);
+}
+
+/// Who leads several teams, each of which is led by one, ends none of them by leading another.
+#[test]
+fn another_tail_of_an_inverse_is_no_other_value() {
+    let told = [(0, 4, 0, 20, Some(2), 9), (0, 4, 1, 21, None, 9), (0, 4, 0, 20, None, 9)];
+    let folders = [tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap()];
+    let [new, all] = [true, false].map(|is_new| {
+        let graph = Graph::new(folders[usize::from(is_new)].path());
+        graph.tell_by(&told, |_| "hr".to_owned(), is_new);
+        graph.held()
+    });
+    assert_eq!(new, all);
 }
 
 #[test]

@@ -153,11 +153,11 @@ mod http {
         let cut = content();
         let cut = &cut[..cut.len() - 2];
         for (content, expected) in [
-            ("I cannot help with that.", "there is no JSON object in it"),
-            ("", "there is no JSON object in it"),
-            ("{\"title\":\"t\",}", "it holds no JSON object: "),
-            (cut, "it holds no JSON object: "),
-            (&format!("{{ {KEY}"), "it holds no JSON object: "),
+            ("I cannot help with that.", "there is no JSON in the answer"),
+            ("", "there is no JSON in the answer"),
+            ("{\"title\":\"t\",}", "the answer is no JSON: "),
+            (cut, "the answer is no JSON: "),
+            (&format!("{{ {KEY}"), "the answer is no JSON: "),
         ] {
             let (reason, usage) = failure(vec![said(content, 9, 7)]);
             assert!(reason.starts_with(expected), "{reason}");

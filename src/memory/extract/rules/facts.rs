@@ -22,6 +22,7 @@ mod plain;
 mod plans;
 mod possession;
 mod profile;
+mod relatives;
 mod rows;
 mod several;
 mod state;

@@ -139,6 +139,58 @@ pub(super) fn kin(word: &str) -> Option<Kin> {
     Some(Kin { relation: (!row.1.is_empty()).then_some(row.1), pronoun: row.2 })
 }
 
+/// What a relative is called who has no name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::memory) struct Role {
+    /// By one word, whichever was said: `mother` of `mom`.
+    pub(in crate::memory) name: &'static str,
+    /// Whether a person has one such at a time.
+    pub(in crate::memory) is_one: bool,
+    /// The relation of a person to such a one.
+    pub(in crate::memory) relation: &'static str,
+}
+
+/// What a relative is called whom a word means; none of friends and others of whom people have many.
+pub(super) fn role(word: &str) -> Option<Role> {
+    let name = match word {
+        "mom" | "mum" => "mother",
+        "dad" => "father",
+        "fiancé" => "fiance",
+        "fiancée" => "fiancee",
+        "grandma" => "grandmother",
+        "grandpa" => "grandfather",
+        "kid" => "child",
+        _ => ROLES.iter().chain(ROLES_OF_ONE).find(|role| **role == word)?,
+    };
+    Some(Role { name, is_one: ROLES_OF_ONE.contains(&name), relation: kin(word)?.relation? })
+}
+
+const ROLES_OF_ONE: &[&str] = &[
+    "boss",
+    "boyfriend",
+    "father",
+    "fiance",
+    "fiancee",
+    "girlfriend",
+    "husband",
+    "mother",
+    "partner",
+    "spouse",
+    "wife",
+];
+
+const ROLES: &[&str] = &[
+    "brother",
+    "child",
+    "daughter",
+    "grandfather",
+    "grandmother",
+    "sister",
+    "son",
+    "stepdaughter",
+    "stepson",
+];
+
 /// The relation of a person to several, by one word: `kids`, `brothers`; none if the word says too little.
 pub(super) fn kin_of_several(word: &str) -> Option<&'static str> {
     let one = match word {

@@ -47,6 +47,7 @@ use crate::graph_names::{is_assistant, is_machine};
 use crate::neural::NeuralError;
 use crate::retrieval::words::{Word, words};
 
+use lexicon::Role;
 use names::Spelling;
 use phrases::Scores;
 use sentences::Sentence;
@@ -71,6 +72,11 @@ impl Rules {
     /// A text as the rules read it: "the U.S." is "the USA", and "'89" a year.
     pub(crate) fn written_out(text: &str, at: Option<Time>) -> Cow<'_, str> {
         shorthand::written_out(text, at)
+    }
+
+    /// What a relative is called whom a word means: `mother` of `mom`.
+    pub(in crate::memory) fn role(word: &str) -> Option<Role> {
+        lexicon::role(word)
     }
 
     /// The words by which turns say a relation that the rules find, beside those of its own name:

@@ -268,7 +268,10 @@ const OWN: &[(&str, &[&str])] = &[
     ),
     (
         "has_pet",
-        &["have", "dog", "cat", "puppy", "pup", "kitten", "turtle", "rabbit", "pet", "horse"],
+        &[
+            "have", "has", "dog", "cat", "puppy", "pup", "kitten", "turtle", "rabbit", "pet",
+            "horse",
+        ],
     ),
     ("likes", &["favorite", "favourite"]),
     ("dislikes", &["fan", "like", "enjoy", "love", "stand"]),
@@ -284,7 +287,7 @@ const OWN: &[(&str, &[&str])] = &[
     ("religion", BE),
     ("nationality", BE),
     ("has_condition", BE),
-    ("has_condition", &["have", "had", "suffer", "diagnosed", "got"]),
+    ("has_condition", &["have", "has", "had", "suffer", "diagnosed", "got"]),
     ("has_trait", BE),
     ("marital_status", BE),
     ("marital_status", &["got", "get"]),

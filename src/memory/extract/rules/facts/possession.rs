@@ -1,6 +1,6 @@
 //! Facts of what somebody has: relatives, pets, a birthday, a favourite.
 //!
-//! A relative without a name gives no fact.
+//! A relative without a name is nobody's by a fact; what is told of such a one is read elsewhere.
 
 use std::ops::Range;
 
@@ -85,7 +85,12 @@ impl<'a> Finder<'a> {
             },
         };
         let name = self.name_of(place).or_else(|| self.name_before(owner.start, place));
-        let Some(tail) = name else { return };
+        let Some(tail) = name else {
+            if place == at && label == "Person" {
+                self.of_unnamed(person, owner.start, place);
+            }
+            return;
+        };
         let is_given = label == "Person" && self.is_given(owner.start, tail.end);
         if is_given || self.is_only_thought_of(owner.start) || self.is_renamed(tail.end) {
             return;

@@ -353,7 +353,7 @@ mod tests {
             "I work in silence.",
             "I speak too fast.",
             "I'm single-minded.",
-            "My wife is French.",
+            "My friend is French.",
             "My wife is here.",
             "My sister is in Rome.",
             "My son is Gemini.",

@@ -162,7 +162,7 @@ pub(super) enum Format {
 const IMPORT_EXAMPLES: &str = "\
 Lines that cannot be stored are named on stderr and the others are stored; exit code 1 only if none
 could be. The file of `engraph export` goes by jsonl, into a database that is not there yet, and is
-imported whole or not at all.
+imported whole or not at all. A file `-` is the input.
 
 Examples:
   engraph import my.memory jsonl facts.jsonl

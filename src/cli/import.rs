@@ -32,7 +32,7 @@ pub(super) fn run(command: &Import, output: &mut Output) -> Result<()> {
         bar.set_position(done);
     };
     let report = match &db {
-        Some(db) => call(db, &command.kind, progress).and_then(|report| {
+        Some(db) => call(db, (&command.kind, file), progress).and_then(|report| {
             // Or whoever opens it next has to.
             db.settle()?;
             Ok(report)
@@ -73,19 +73,31 @@ fn leave_nothing(db: Engraph, path: &Path) -> Result<()> {
     std::fs::remove_dir_all(path).map_err(|error| Failure::of_file(path, &error))
 }
 
-fn call(db: &Engraph, kind: &Kind, progress: Progress<'_>) -> engraph::Result<Report> {
+fn call(
+    db: &Engraph,
+    (kind, file): (&Kind, &Path),
+    progress: Progress<'_>,
+) -> engraph::Result<Report> {
     match kind {
-        Kind::Jsonl { file } => import::jsonl(db, file, progress),
-        Kind::Turns { file } => import::turns(db, file, progress),
-        Kind::Messages { file } => import::messages(db, file, progress),
-        Kind::Locomo { file, sample, observations } => {
+        Kind::Jsonl { .. } => import::jsonl(db, file, progress),
+        Kind::Turns { .. } => import::turns(db, file, progress),
+        Kind::Messages { .. } => import::messages(db, file, progress),
+        Kind::Locomo { sample, observations, .. } => {
             import::locomo(db, file, sample.as_deref(), *observations, progress)
         }
-        Kind::Csv(csv) => import::csv(db, &csv.file, &options(csv), progress),
+        Kind::Csv(csv) => import::csv(db, file, &options(csv), progress),
     }
 }
 
+/// What is imported.
 fn file(kind: &Kind) -> &Path {
+    match named(kind) {
+        file if file.as_os_str() == "-" => Path::new("/dev/stdin"),
+        file => file,
+    }
+}
+
+fn named(kind: &Kind) -> &Path {
     match kind {
         Kind::Jsonl { file }
         | Kind::Turns { file }

@@ -65,6 +65,7 @@ pub(super) fn resolve(
     reader: Reader<'_>,
 ) -> Result<Resolution> {
     let ends = extraction.facts.iter().flat_map(|fact| [&fact.head, &fact.tail]);
+    let ends = ends.chain(extraction.endings.iter().map(|ending| &ending.head));
     let speaks = |entity: &Entity| {
         entity.label == PERSON && turns.iter().any(|turn| turn.speaker == entity.name)
     };

@@ -73,12 +73,15 @@ impl Reconstruction {
         let mut selection = self.selected(policy, &mut step);
         // A small model says too soon that it has enough: nothing is enough of nothing.
         let goes_on = !step.errors.is_empty() || self.evidence.is_empty();
+        let mut is_default = step.policy == DEFAULT.id();
         if selection.operations.is_empty() && goes_on {
             selection = self.selected(&DEFAULT, &mut step);
+            is_default = true;
         }
         if selection.operations.is_empty() {
-            let is_default = step.policy == DEFAULT.id();
             self.ended = Some(if is_default { Ended::Exhausted } else { Ended::Sufficient });
+            // A step that asks nothing is none, but for what went wrong in it.
+            self.steps.extend(Some(step).filter(|step| !step.errors.is_empty()));
             return Ok(());
         }
         let mut outcomes = self.traverse(tools, &selection.operations, &mut step)?;

@@ -533,6 +533,24 @@ fn nothing_is_enough_of_nothing() {
     assert_eq!(state.turn(), 2);
 }
 
+/// It always fails, where there is nothing to find either.
+#[test]
+fn what_goes_wrong_where_nothing_is_left_stands_in_the_log() {
+    let folder = tempfile::tempdir().unwrap();
+    let db =
+        Options::new().embedder(Arc::new(FixedEmbedder::default())).open(folder.path()).unwrap();
+    let policy = Scripted { selections: Mutex::new(vec![None; 8]) };
+    let mut state = Reconstruction::begin(ASKED, Budget::default());
+    state.run(&db, &policy).unwrap();
+    assert_eq!(state.ended(), Some(Ended::Exhausted));
+    assert!(state.evidence().is_empty());
+    let last = state.steps().last().expect("a step");
+    assert_eq!(
+        (last.calls.len(), last.errors.as_slice()),
+        (0, &["the model failed: no words".to_owned()][..])
+    );
+}
+
 #[test]
 fn a_policy_that_fails_is_noted_and_scores_decide() {
     let (_folder, db) = memory();

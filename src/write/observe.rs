@@ -55,8 +55,8 @@ impl HeardTurn {
 
     /// A property of its own beside `speaker`, `at` and `session`: `caption`, what a picture shows, is read
     /// with its text, and `conversation` is what the scope of a recipe may name.
-    pub fn property(mut self, name: impl Into<String>, text: impl Into<String>) -> Self {
-        self.properties.insert(name.into(), Value::String(text.into()));
+    pub fn property(mut self, name: impl Into<String>, value: impl Into<Value>) -> Self {
+        self.properties.insert(name.into(), value.into());
         self
     }
 

@@ -74,6 +74,24 @@ pub enum Value {
     Map(BTreeMap<String, Value>),
 }
 
+macro_rules! from {
+    ($($from:ty => $value:ident;)*) => {
+        $(impl From<$from> for Value {
+            fn from(value: $from) -> Self { Self::$value(value.into()) }
+        })*
+    };
+}
+
+from! {
+    bool => Bool;
+    i64 => Int;
+    i32 => Int;
+    f64 => Float;
+    &str => String;
+    String => String;
+    &String => String;
+}
+
 /// Properties by name id.
 pub type Properties = BTreeMap<PropertyId, Value>;
 

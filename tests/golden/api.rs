@@ -288,16 +288,19 @@ fn values_of_rust_are_values_of_the_language_and_back() {
 fn a_turn_has_properties_and_a_time_that_a_calendar_has() {
     let folder = folder();
     let db = open(folder.path());
-    let turn = HeardTurn::new("Nora", "I bake bread.").property("conversation", "nora");
+    let turn = HeardTurn::new("Nora", "I bake bread.")
+        .property("conversation", "nora")
+        .property("stars", 5);
     let at = std::time::UNIX_EPOCH + Duration::from_secs(1_740_940_800);
     db.observe("s", &turn.clone().at_time(at).id("a")).expect("observes");
     let nanoseconds = db.observe("s", &turn.at(1_740_940_800_000_000_000).id("b"));
     let error = nanoseconds.expect_err("is no microseconds").to_string();
     assert!(error.contains("it is in microseconds"), "{error}");
     db.consolidate(None).expect("consolidates");
-    let rows = db.query("MATCH (t:Turn) RETURN t.conversation, t.at", ()).expect("reads").rows;
+    let asked = "MATCH (t:Turn) RETURN t.conversation, t.at, t.stars";
+    let rows = db.query(asked, ()).expect("reads").rows;
     assert_eq!(rows.len(), 1);
-    assert_eq!(rows[0][0].as_str(), Some("nora"));
+    assert_eq!((rows[0][0].as_str(), rows[0][2].as_i64()), (Some("nora"), Some(5)));
     assert_eq!(rows[0][1].as_timestamp(), Some(1_740_940_800_000_000));
 }
 

@@ -1019,7 +1019,7 @@ fn a_check_names_each_violation_and_fails() {
 fn facts_come_through_a_pipe_and_an_export_does_not() {
     let (db, copy) = (facts(), folder());
     let fact = "{\"node\":{\"label\":\"A\",\"key\":\"a\"}}\n";
-    let import = ["import", arg(copy.path()), "jsonl", "/dev/stdin"];
+    let import = ["import", arg(copy.path()), "jsonl", "-"];
     assert_eq!(answer(&engraph(&import, fact)), "nodes 1\n");
     let table = ["import", arg(copy.path()), "csv", "/dev/stdin"];
     let stored = engraph(&table, "head,relation,tail\r\na,knows,b\r\n");

@@ -264,6 +264,7 @@ impl<'a> Finder<'a> {
         }
         self.of_coming(person, verb.base, group);
         self.of_leaving(person, verb.base, after, group);
+        self.of_switch(person, verb.base, after, group);
         self.of_lost_job(person, verb.base, after, group);
         self.of_leaving_school(person, verb.base, after, group);
         let is_thought = verb.base == "think" && matches!(self.lower(after), "of" | "about");

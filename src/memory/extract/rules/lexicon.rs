@@ -180,6 +180,7 @@ const ROLES_OF_ONE: &[&str] = &[
 ];
 
 const ROLES: &[&str] = &[
+    "baby",
     "brother",
     "child",
     "daughter",

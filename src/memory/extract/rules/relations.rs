@@ -305,6 +305,8 @@ const OWN: &[(&str, &[&str])] = &[
         &[
             "use",
             "using",
+            "switch",
+            "migrate",
             "editor",
             "ide",
             "os",

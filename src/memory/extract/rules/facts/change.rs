@@ -9,6 +9,7 @@ use engraph_storage::graph::{Intent, Interval};
 use super::group::Tense;
 use super::rows::is_unreal;
 use super::{Finder, Group};
+use crate::memory::extract::rules::kinds;
 use crate::memory::extract::rules::relations::{ROWS, Row};
 use crate::memory::extract::rules::tails::{self, Tail};
 use crate::memory::places;
@@ -77,6 +78,31 @@ impl Finder<'_> {
             && !group.is_ended
             && !group.is_former
             && !says(behind, ELSEWHEN)
+    }
+
+    /// "switched from Vim to Neovim": a program is used from then on, and the one before no more.
+    pub(super) fn of_switch(&mut self, person: &str, verb: &str, at: usize, group: Group) {
+        let is_switch = matches!(verb, "switch" | "migrate");
+        if !is_switch || group.is_negated || group.is_modal || !self.has_moved(group) {
+            return;
+        }
+        let at = at + usize::from(matches!(self.lower(at), "back" | "over"));
+        let program = |at: usize, link: &str| {
+            let is_next = self.lower(at) == link;
+            is_next.then(|| tails::noun(self.text, self.words, at + 1, person)).flatten()
+        };
+        let former = program(at, "from");
+        let Some(next) = program(former.as_ref().map_or(at, |former| former.end), "to") else {
+            return;
+        };
+        let is_any = former.iter().chain([&next]).any(|tail| kinds::is_tool(tail.text));
+        if !is_any || !next.is_name || !self.ends_plainly(next.end) {
+            return;
+        }
+        if let Some(former) = former {
+            self.end(person, "uses", Some(former.text));
+        }
+        self.tell_of(person, ("uses", "Thing", &next), self.begun(), Intent::Evolution);
     }
 
     /// "for two months", "but I came back".

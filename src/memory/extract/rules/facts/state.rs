@@ -132,6 +132,11 @@ impl Finder<'_> {
 
     /// "is 31 years old", "turned 31".
     pub(super) fn of_age(&mut self, person: &str, at: usize, group: Group) {
+        // "I'm 25, no wait, 26."
+        let meant = self.after_correction(at + 1);
+        let meant = meant.filter(|meant| self.is_number(*meant) && self.ends_sentence(meant + 1));
+        self.is_corrected |= meant.is_some();
+        let at = meant.unwrap_or(at);
         let is_told =
             matches!((self.lower(at + 1), self.lower(at + 2)), ("years", "old") | ("year", "old"))
                 || self.ends_sentence(at + 1)

@@ -215,3 +215,26 @@ fn what_is_known_under_a_label_of_ones_own_is_of_its_kind() {
     assert_eq!(told("I started at Forno Labs."), ["works_at Company:Forno Labs 0.9"]);
     assert_eq!(told("I start at Forno Labs in June."), ["works_at Company:Forno Labs 0.9"]);
 }
+
+#[test]
+fn an_age_that_is_put_right_is_told_as_it_is_meant() {
+    assert_told(&[
+        ("I'm 25, no wait, 26.", &["age 26 now..∞"]),
+        ("I'm 25, actually, 26.", &["age 26 now..∞"]),
+    ]);
+}
+
+#[test]
+fn another_program_is_used_once_it_was_switched_to() {
+    assert_told(&[
+        ("I switched from Vim to Neovim.", &["uses Neovim now..∞"]),
+        ("I've switched to Neovim.", &["uses Neovim now..∞"]),
+        ("I switched back to Vim yesterday.", &["uses Vim 2023-05-07..∞"]),
+    ]);
+    assert_none(&[
+        "I switched from tea to coffee.",
+        "I switched to a new doctor.",
+        "I haven't switched to Neovim.",
+        "My boss switched to Neovim.",
+    ]);
+}

@@ -22,8 +22,7 @@ pub(crate) const APOSTROPHE: &str =
 /// Checks the text: brackets pair up and every quote is closed. Gives how deep brackets nest.
 pub(crate) fn check(text: &str) -> Result<usize, SyntaxError> {
     if text.len() > TEXT_BYTES_MAX {
-        let message =
-            format!("the text has {} bytes, more than the limit of {TEXT_BYTES_MAX}", text.len());
+        let message = format!("the text has more bytes than the limit of {TEXT_BYTES_MAX}");
         return Err(SyntaxError::new(message, 0, 0).help("send it in smaller pieces"));
     }
     let mut brackets = Brackets::default();

@@ -193,7 +193,7 @@ fn texts_of_any_size_have_an_answer() {
     assert!(parse(&format!("RETURN {}", "9".repeat(100_000))).is_err());
     assert!(parse(&format!("RETURN 1e{}", "9".repeat(100_000))).is_err());
     let error = parse(&"x".repeat(TEXT_BYTES_MAX + 1)).expect_err("is too long");
-    assert!(error.message.contains("more than the limit of 1048576"), "{}", error.message);
+    assert!(error.message.contains("more bytes than the limit of 1048576"), "{}", error.message);
 }
 
 #[test]

@@ -164,28 +164,28 @@ fn is_run_file(out: &Path) -> bool {
 
 /// A file for each run, in a folder; or the only one.
 fn write_runs(runs: &[Run], out: &Path) -> Result<()> {
-    let mut names = BTreeSet::new();
+    let mut taken = BTreeSet::new();
     for run in runs {
-        // A name is no path.
-        let is_plain = |c: char| c.is_alphanumeric() || "-_.".contains(c);
-        let mut name = run.name.replace(|c| !is_plain(c), "-");
-        name.truncate(name.floor_char_boundary(NAME_MAX));
-        let named = |name: &str| format!("{name}{}.jsonl", run.setting.suffix());
-        let mut whole = named(&name);
-        for other in 2.. {
-            if names.insert(whole.clone()) {
-                break;
-            }
-            whole = named(&format!("{name}-{other}"));
-        }
         let file = match is_run_file(out) {
             true => out.to_path_buf(),
-            false => out.join(whole),
+            false => out.join(file_name(&run.name, run.setting.suffix(), &mut taken)),
         };
         let lines: String = run.lines().map(|line| format!("{line}\n")).collect();
         whole::write(&file, lines.as_bytes())?;
     }
     Ok(())
+}
+
+/// The name of a file for a run, which no other one has taken; now it is.
+fn file_name(run: &str, suffix: &str, taken: &mut BTreeSet<String>) -> String {
+    // A name is no path.
+    let is_plain = |c: char| c.is_alphanumeric() || "-_.".contains(c);
+    let mut name = run.replace(|c| !is_plain(c), "-");
+    name.truncate(name.floor_char_boundary(NAME_MAX));
+    let numbered = (2..).map(|number| format!("{name}-{number}{suffix}.jsonl"));
+    let mut names = std::iter::once(format!("{name}{suffix}.jsonl")).chain(numbered);
+    let free = names.find(|name| taken.insert(name.clone()));
+    free.unwrap_or_default()
 }
 
 fn in_markdown(tables: &[Table]) -> std::io::Result<Vec<u8>> {
@@ -230,4 +230,22 @@ pub(super) fn kept_or_temporary(
     ctrlc::set_handler(leave)
         .map_err(|error| Failure::Other(format!("Ctrl-C cannot be listened to: {error}")))?;
     Ok((folder.path().to_owned(), Some(folder)))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use super::file_name;
+
+    #[test]
+    fn runs_have_files_of_their_own() {
+        let mut taken = BTreeSet::new();
+        let mut name = |run: &str| file_name(run, ".pooled", &mut taken);
+        assert_eq!(name("gam fill=false"), "gam-fill-false.pooled.jsonl");
+        assert_eq!(name("gam fill:false"), "gam-fill-false-2.pooled.jsonl");
+        assert_eq!(name("../x"), "..-x.pooled.jsonl");
+        let long = "ä".repeat(500);
+        assert!(name(&long).len() < 200 && name(&long).ends_with("-2.pooled.jsonl"));
+    }
 }

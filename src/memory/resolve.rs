@@ -73,7 +73,7 @@ pub(super) fn resolve(
     let mut names: BTreeMap<&str, Names> = BTreeMap::new();
     let mut resolution = Resolution::default();
     for entity in said {
-        if let Some(merge) = relative(reader, &extraction.facts, entity)? {
+        if let Some(merge) = relative(reader, extraction, entity)? {
             resolution.0.insert(entity.clone(), merge);
             continue;
         }
@@ -139,46 +139,56 @@ impl Names {
 }
 
 /// Who a relative without a name is, "Nora's wife", if there is one alone whom it may mean: whom she is held to be
-/// married to, or is told to be by what was drawn along.
-fn relative(reader: Reader<'_>, facts: &[ExtractedFact], entity: &Entity) -> Result<Option<Merge>> {
+/// married to, or is told to be by what was drawn along. Partners and bosses change without a word, and a parent may
+/// be either.
+fn relative(
+    reader: Reader<'_>,
+    Extraction { facts, endings, .. }: &Extraction,
+    entity: &Entity,
+) -> Result<Option<Merge>> {
     let whose = entity.name.rsplit_once("'s ").filter(|_| entity.label == PERSON);
-    let Some((owner, role)) = whose.and_then(|(owner, role)| Some((owner, Rules::role(role)?)))
-    else {
-        return Ok(None);
-    };
-    // A parent may be either.
-    if !role.is_one || role.relation == "has_parent" {
+    let whose = whose.and_then(|(owner, role)| Some((owner, Rules::role(role)?.relation)));
+    let Some((owner, relation)) = whose else { return Ok(None) };
+    let is_over = endings.iter().any(|over| over.head.name == owner && over.relation == relation);
+    if is_over || !matches!(relation, "engaged_to" | "married_to") {
         return Ok(None);
     }
-    let is_held = |valid: Interval, confidence| valid.to == Interval::MAX && confidence > UNCERTAIN;
-    let is_told = |fact: &&ExtractedFact| {
-        let is_of_it = fact.relation == role.relation && fact.tail.label == PERSON;
-        is_of_it && fact.head.name == owner && is_held(fact.valid, fact.confidence)
+    let is_of_it = |fact: &&ExtractedFact| {
+        fact.head.name == owner && fact.relation == relation && fact.tail.label == PERSON
     };
-    let mut names: BTreeSet<String> =
-        facts.iter().filter(is_told).map(|fact| fact.tail.name.clone()).collect();
+    let told = facts.iter().filter(is_of_it);
+    let told = told.map(|fact| (fact.tail.name.clone(), is_held(fact.valid, fact.confidence)));
+    let mut known: Vec<(String, bool)> = told.collect();
     if let Some(node) = reader.find(PERSON, owner)? {
-        // A marriage is told by either; who works for a boss is no boss.
-        let sides =
-            if role.relation == "works_for" { &[Side::Out][..] } else { &[Side::Out, Side::In] };
-        for side in sides {
-            for edge in edges(reader, node, *side, Some(role.relation))? {
-                let other = if *side == Side::Out { edge.tail } else { edge.head };
-                let record = reader.node(other, SystemScope::Current)?;
+        // Either of them may have told it.
+        for side in [Side::Out, Side::In] {
+            for edge in edges(reader, node, side, Some(relation))? {
+                let other = if side == Side::Out { edge.tail } else { edge.head };
+                let other = reader.node(other, SystemScope::Current)?;
                 let is_person = |label| reader.catalog().label_name(label) == PERSON;
-                let record = record.filter(|record| is_person(record.label));
-                let record = record.filter(|_| is_held(edge.valid, edge.confidence));
-                names.extend(record.map(|record| record.key.clone()));
+                let other = other.filter(|other| is_person(other.label));
+                known.extend(
+                    other.map(|other| (other.key.clone(), is_held(edge.valid, edge.confidence))),
+                );
             }
         }
     }
+    let over: BTreeSet<String> =
+        known.iter().filter(|(_, is_held)| !is_held).map(|(name, _)| name.clone()).collect();
+    let mut names: BTreeSet<String> = known.into_iter().map(|(name, _)| name).collect();
+    names.retain(|name| !over.contains(name));
     let only = if names.len() == 1 { names.pop_first() } else { None };
     Ok(only.filter(|name| *name != entity.name).map(|name| Merge {
         said: entity.clone(),
         into: Entity { label: PERSON.to_owned(), name },
-        how: Some(format!("the one whom {owner} is held to have as {}", role.relation)),
+        how: Some(format!("whom {owner} alone is held to be {}", relation.replace('_', " "))),
         likeness: PART,
     }))
+}
+
+/// Whether a fact goes on, and is not doubted.
+fn is_held(valid: Interval, confidence: f64) -> bool {
+    valid.to == Interval::MAX && confidence > UNCERTAIN
 }
 
 /// Whether a part of a name is told of a relative, and who has the whole name is known as none: "my daughter

@@ -183,7 +183,7 @@ pub(super) fn told_as(reader: Reader<'_>, nodes: &[NodeId]) -> Result<BTreeSet<F
     let mut found = BTreeSet::new();
     for node in nodes {
         let Some(record) = reader.node(*node, SystemScope::Current)? else { continue };
-        for name in std::iter::once(&record.key).chain(&record.aliases) {
+        for name in record.names() {
             for other in reader.former_nodes(record.label, name)? {
                 if other != *node {
                     told_under(reader, other, name, &mut found)?;

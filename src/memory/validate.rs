@@ -27,14 +27,15 @@ impl Said {
         let text = text::of_node(&turn.properties).unwrap_or_default();
         let mut stems: BTreeSet<String> = content(&turn.speaker).into_iter().collect();
         stems.extend(content(&text));
-        stems.extend(content(&Rules::written_out(&text, turn.at)));
+        let whole = Rules::written_out(&text, turn.at);
+        stems.extend(content(&whole));
         let days: Vec<String> = stems.iter().filter_map(|word| day(word)).collect();
         stems.extend(days);
         // "Nora's mother" is her mom.
         let roles =
             stems.iter().filter_map(|word| Rules::role(word)).flat_map(|role| content(role.name));
         stems.extend(roles.collect::<Vec<_>>());
-        Self { stems, words: lower(&text) }
+        Self { stems, words: lower(&whole) }
     }
 
     /// Whether these words stand in it, one after the other.

@@ -264,3 +264,28 @@ pub(crate) fn share(number: &Value) -> Result<f64, String> {
     let number = number.as_f64().filter(|number| (0.0..=best).contains(number));
     number.map(|number| number / best).ok_or_else(|| format!("a number is from 0 to {BEST}"))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::json;
+
+    #[test]
+    fn the_json_of_an_answer_stands_among_other_text() {
+        for text in [
+            "{\"a\":[1]}",
+            "```json\n{\"a\":[1]}\n```",
+            "<think>maybe {x}, or {}</think>{\"a\":[1]} (see {note})",
+            "Sure [draft]: {\"a\":[1]}",
+        ] {
+            assert_eq!(json(text).expect("JSON"), serde_json::json!({ "a": [1] }), "{text}");
+        }
+        for (text, expected) in [
+            ("", "there is no JSON in the answer"),
+            ("nothing", "there is no JSON in the answer"),
+            ("{\"a\":", "the answer is no JSON: EOF"),
+            (&"{".repeat(1 << 20), "the answer is no JSON: "),
+        ] {
+            assert!(json(text).expect_err("is none").starts_with(expected), "{:.20}", text);
+        }
+    }
+}

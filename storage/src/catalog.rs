@@ -96,8 +96,7 @@ pub struct Catalog {
 impl Catalog {
     pub(crate) fn read(view: View<'_>) -> Result<Self> {
         let mut rules = HashMap::new();
-        let end = crate::key::after_prefix(RULE);
-        view.scan(Family::Meta, RULE, end.as_deref(), &mut |key, value| {
+        view.scan_prefix(Family::Meta, RULE, &mut |key, value| {
             let damaged = || StorageError::corrupt(Family::Meta.name(), key, "no relation id");
             let id: [u8; 4] = key[RULE.len()..].try_into().map_err(|_| damaged())?;
             let rule = record::decode(Family::Meta, key, value)?;

@@ -9,7 +9,6 @@ use std::ops::ControlFlow;
 use crate::error::{Result, StorageError};
 use crate::families::Family;
 use crate::graph::{Definition, PropertyId};
-use crate::key;
 use crate::record;
 use crate::view::View;
 
@@ -170,8 +169,7 @@ pub(crate) struct Definitions(BTreeMap<(Kind, String), Definition>);
 impl Definitions {
     pub(crate) fn read(view: View<'_>) -> Result<Self> {
         let mut definitions = Self::default();
-        let end = key::after_prefix(DEFINITION);
-        view.scan(Family::Meta, DEFINITION, end.as_deref(), &mut |key, value| {
+        view.scan_prefix(Family::Meta, DEFINITION, &mut |key, value| {
             definitions.insert(Definition::decode(key, value)?);
             Ok(ControlFlow::Continue(()))
         })?;

@@ -42,8 +42,6 @@ pub(crate) fn doubted(confidence: f64, by: f64) -> f64 {
 pub(crate) fn merge(new: &mut Belief, old: &Belief, policy: ConfidencePolicy) {
     let valid = new.valid.hull(&old.valid);
     let (known, more) = (evidence_of(old), evidence_of(new));
-    let are_several = |parts: &[Evidence]| parts.iter().filter_map(Evidence::claim).count() > 1;
-    let joins = are_several(&known) && are_several(&more);
     let is_new = |part: &Evidence| part.claim().is_none() || !known.contains(part);
     let more: Vec<Evidence> = match adds_by_claims_alone(&known, &more, policy) {
         true => more.into_iter().filter(is_new).collect(),
@@ -58,10 +56,6 @@ pub(crate) fn merge(new: &mut Belief, old: &Belief, policy: ConfidencePolicy) {
     new.valid = valid;
     new.confidence =
         upgraded((old.confidence, &old.sources), (new.confidence, &new.sources), policy);
-    // Of two facts that become one a source may have told both, which is no new evidence.
-    if joins && let Some(all) = derived(new.evidence.clone(), new, policy) {
-        new.confidence = all.confidence;
-    }
     let own = std::mem::replace(&mut new.sources, old.sources.clone());
     add_new(&mut new.sources, own);
     let own = std::mem::replace(&mut new.properties, old.properties.clone());

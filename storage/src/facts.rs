@@ -201,6 +201,19 @@ impl Transaction<'_> {
                 self.put_version(*fact, number, old.version.head, old.version.relation, &belief)?;
                 Ok(Some(*fact))
             }
+            Change::Rest(fact, belief) => {
+                let old = find(fact)?;
+                if old.number == 0 {
+                    self.leave_pack(*fact)?;
+                }
+                let belief = Belief { tail: old.version.belief.tail, ..belief.clone() };
+                self.put_record(
+                    *fact,
+                    old.number,
+                    &VersionRecord { belief, ..old.version.clone() },
+                )?;
+                Ok(Some(*fact))
+            }
             Change::Retire(fact) => {
                 self.end_version(find(fact)?)?;
                 Ok(None)

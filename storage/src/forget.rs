@@ -135,8 +135,7 @@ impl Transaction<'_> {
         };
         self.index_node(node, Some(&record), None)?;
         self.forget_schema_key(node, &record)?;
-        let mut names: Vec<String> =
-            std::iter::once(&record.key).chain(&record.aliases).cloned().collect();
+        let mut names: Vec<String> = record.names().cloned().collect();
         // The names of one that has ended lead to another one, which nobody has asked to forget.
         if self.reader().node(node, SystemScope::Current)?.is_some() {
             for name in &names {
@@ -168,8 +167,7 @@ impl Transaction<'_> {
 
     pub(crate) fn delete_prefix(&mut self, family: Family, prefix: &[u8]) -> Result<()> {
         let mut keys = Vec::new();
-        let end = key::after_prefix(prefix);
-        self.view().scan(family, prefix, end.as_deref(), &mut |key, _| {
+        self.view().scan_prefix(family, prefix, &mut |key, _| {
             self.check_goes_on()?;
             keys.push(key.to_vec());
             Ok(ControlFlow::Continue(()))
@@ -249,7 +247,7 @@ impl Transaction<'_> {
             if let Some(record) = reader.node(*node, SystemScope::All)?
                 && says_nothing(&record)
                 && record.created == record.system_from
-                && facts_of(reader, *node)?.is_empty()
+                && !has_facts(reader, *node, &EdgeFilter::EVERYTHING)?
             {
                 alone.insert(*node);
             }
@@ -273,6 +271,21 @@ impl Reader<'_> {
             Ok(ControlFlow::Continue(()))
         })
     }
+}
+
+/// Whether a node is in any fact that a filter keeps.
+pub(crate) fn has_facts(reader: Reader<'_>, node: NodeId, filter: &EdgeFilter) -> Result<bool> {
+    let mut has = false;
+    for side in [Side::Out, Side::In] {
+        reader.edges(node, side, None, filter, &mut |_| {
+            has = true;
+            ControlFlow::Break(())
+        })?;
+        if has {
+            break;
+        }
+    }
+    Ok(has)
 }
 
 /// Every fact that a node is or was an end of.

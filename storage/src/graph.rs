@@ -293,3 +293,10 @@ pub struct NodeRecord {
     /// When this state of it came to be, in system time.
     pub system_from: Time,
 }
+
+impl NodeRecord {
+    /// Its key and its aliases.
+    pub fn names(&self) -> impl Iterator<Item = &String> {
+        std::iter::once(&self.key).chain(&self.aliases)
+    }
+}

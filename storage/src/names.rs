@@ -8,7 +8,8 @@ use std::ops::ControlFlow;
 
 use crate::error::{Result, StorageError};
 use crate::families::Family;
-use crate::graph::{EdgeFilter, LabelId, NodeId, NodeRecord, Properties, Side, SystemScope, Time};
+use crate::forget::has_facts;
+use crate::graph::{EdgeFilter, LabelId, NodeId, NodeRecord, Properties, SystemScope, Time};
 use crate::key;
 use crate::reader::{ALIAS, KEY, Reader};
 use crate::record;
@@ -202,8 +203,7 @@ pub(crate) fn each_past(
     visit: &mut dyn FnMut(Time, NodeRecord),
 ) -> Result<()> {
     let prefix = key::node(node);
-    let end = key::after_prefix(&prefix);
-    view.scan(Family::NodesPast, &prefix, end.as_deref(), &mut |key, value| {
+    view.scan_prefix(Family::NodesPast, &prefix, &mut |key, value| {
         let until = key.last_chunk().map(|until| key::time_from(*until)).unwrap_or_default();
         visit(until, record::decode(Family::NodesPast, key, value)?);
         Ok(ControlFlow::Continue(()))
@@ -252,7 +252,7 @@ impl Transaction<'_> {
                 old.key, held.key
             )));
         }
-        if self.is_believed_of(node)? {
+        if has_facts(self.reader(), node, &EdgeFilter::CURRENT)? {
             return Err(StorageError::Invalid(format!("facts of '{}' are believed", old.key)));
         }
         let before = self.state_before(node, &old)?;
@@ -266,7 +266,7 @@ impl Transaction<'_> {
         }
         self.overlay.delete(Family::Nodes, key::node(node));
         let mut new = held.clone();
-        for name in std::iter::once(&old.key).chain(&old.aliases) {
+        for name in old.names() {
             self.lose_name(node, name, before.as_ref());
             self.put_node_key(label, name, heir, ALIAS);
             new.aliases.push(name.clone());
@@ -311,23 +311,12 @@ impl Transaction<'_> {
         bytes.map(|bytes| record::decode(Family::NodesPast, &past, &bytes)).transpose()
     }
 
-    fn is_believed_of(&self, node: NodeId) -> Result<bool> {
-        let mut is_believed = false;
-        for side in [Side::Out, Side::In] {
-            self.reader().edges(node, side, None, &EdgeFilter::CURRENT, &mut |_| {
-                is_believed = true;
-                ControlFlow::Break(())
-            })?;
-        }
-        Ok(is_believed)
-    }
-
     /// The nodes that ended as one of these.
     pub(crate) fn became(&self, nodes: &BTreeSet<NodeId>) -> Result<BTreeSet<NodeId>> {
         let mut ended = BTreeSet::new();
         for node in nodes {
             let Some(record) = self.reader().node(*node, SystemScope::Current)? else { continue };
-            for name in std::iter::once(&record.key).chain(&record.aliases) {
+            for name in record.names() {
                 for (node, kind) in former(self.view(), record.label, name)? {
                     if kind == KEY && self.reader().node(node, SystemScope::Current)?.is_none() {
                         ended.insert(node);

@@ -408,9 +408,8 @@ impl<'r> Reader<'r> {
             SystemScope::Current | SystemScope::All => None,
         };
         let prefix = label.map_or(Vec::new(), |label| label.0.to_be_bytes().to_vec());
-        let end = key::after_prefix(&prefix);
         let mut vector = Vec::new();
-        self.view.scan(Family::Vectors, &prefix, end.as_deref(), &mut |key, value| {
+        self.view.scan_prefix(Family::Vectors, &prefix, &mut |key, value| {
             let (node, system_from) = vector_of(Family::Vectors, key, value, &mut vector)?;
             if past.is_none_or(|time| system_from <= time) {
                 visit(node, &vector);
@@ -418,7 +417,7 @@ impl<'r> Reader<'r> {
             Ok(ControlFlow::Continue(()))
         })?;
         let Some(time) = past else { return Ok(()) };
-        self.view.scan(Family::VectorsPast, &prefix, end.as_deref(), &mut |key, value| {
+        self.view.scan_prefix(Family::VectorsPast, &prefix, &mut |key, value| {
             let (node, system_from) = vector_of(Family::VectorsPast, key, value, &mut vector)?;
             let system_to = key.last_chunk().map_or(Interval::MIN, |end| key::time_from(*end));
             if system_from <= time && time < system_to {

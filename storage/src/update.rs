@@ -62,9 +62,10 @@ pub enum Change {
     Insert(Belief),
     /// A new fact between the nodes of this one: what is left of it after another.
     Remainder(FactId, Belief),
-    /// The fact's believed version goes to history, and this one takes its place; it may say what that said, and rest
-    /// on more.
+    /// The fact's believed version goes to history, and this one takes its place.
     Replace(FactId, Belief),
+    /// The fact says what it said, and rests on more: its believed version has this evidence as well.
+    Rest(FactId, Belief),
     /// The fact's believed version goes to history.
     Retire(FactId),
     /// The same, as this: with who told another value of all its time.
@@ -182,7 +183,7 @@ fn close(target: &Held, at: Time, sources: &[String]) -> Resolution {
     match belief.valid == held.valid {
         false => Resolution::replacing(Effect::Closed, target.fact, belief),
         true if belief != *held => Resolution {
-            changes: vec![Change::Replace(target.fact, belief)],
+            changes: vec![Change::Rest(target.fact, belief)],
             ..unchanged(target.fact)
         },
         true => unchanged(target.fact),
@@ -397,7 +398,7 @@ fn settle(
     if rest.is_empty() && resolution.changes.is_empty() && *held == said {
         resolution.effect = Effect::Unchanged;
         if own.is_some_and(|own| !has_claimed(held, own, policy)) {
-            resolution.changes.push(Change::Replace(first.fact, candidate));
+            resolution.changes.push(Change::Rest(first.fact, candidate));
         }
         return;
     }

@@ -15,7 +15,6 @@
 
 use std::ops::ControlFlow;
 
-use crate::engine::Visit;
 use crate::error::{Result, StorageError};
 use crate::families::Family;
 use crate::graph::{Interval, LabelId, NodeId, Time};
@@ -87,17 +86,13 @@ impl Reader<'_> {
     fn histories(&self, prefix: &[u8], visit: VisitVector<'_>) -> Result<()> {
         let mut vector = Vec::new();
         for family in [Family::Vectors, Family::VectorsPast] {
-            self.scan_vectors(family, prefix, &mut |key, value| {
+            self.view().scan_prefix(family, prefix, &mut |key, value| {
                 let stored = stored(family, key, value, &mut vector)?;
                 visit(stored.node, stored.system, &vector);
                 Ok(ControlFlow::Continue(()))
             })?;
         }
         Ok(())
-    }
-
-    fn scan_vectors(&self, family: Family, prefix: &[u8], visit: Visit<'_>) -> Result<()> {
-        self.view().scan(family, prefix, key::after_prefix(prefix).as_deref(), visit)
     }
 
     /// Calls `visit` on every embedding in the order in which they are made anew, from after
@@ -131,7 +126,7 @@ impl Reader<'_> {
     pub(crate) fn dimensions(&self) -> Result<Option<usize>> {
         let mut vector = Vec::new();
         for family in [Family::Vectors, Family::VectorsPast] {
-            self.scan_vectors(family, &[], &mut |key, value| {
+            self.view().scan_prefix(family, &[], &mut |key, value| {
                 stored(family, key, value, &mut vector)?;
                 Ok(ControlFlow::Break(()))
             })?;

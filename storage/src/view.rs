@@ -8,6 +8,7 @@ use crate::adjacency;
 use crate::engine::{EngineSnapshot, Visit};
 use crate::error::Result;
 use crate::families::Family;
+use crate::key;
 use crate::meter::Meter;
 use crate::overlay::Overlay;
 
@@ -95,6 +96,16 @@ impl<'v> View<'v> {
             (None, None) => self.engine.get_all(family, keys),
             _ => keys.iter().map(|key| self.get(family, key)).collect(),
         }
+    }
+
+    /// Calls `visit` on every key that begins so, in order, until it breaks.
+    pub(crate) fn scan_prefix(
+        &self,
+        family: Family,
+        prefix: &[u8],
+        visit: Visit<'_>,
+    ) -> Result<()> {
+        self.scan(family, prefix, key::after_prefix(prefix).as_deref(), visit)
     }
 
     /// Calls `visit` on every key in `from..to` in order, until it breaks.

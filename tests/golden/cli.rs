@@ -202,6 +202,19 @@ fn the_script_comes_from_an_argument_a_file_or_stdin() {
     assert_eq!(answer(&shell(db.path(), &format!("\u{feff}{marked}"))), expected);
 }
 
+/// No more of it is read than a script may have, and as much as tells that.
+#[test]
+fn a_script_without_end_is_refused() {
+    let (db, long) = (facts(), "ä".repeat(1 << 20));
+    for quoted in [format!("RETURN '{long}'"), format!("RETURN  '{long}'")] {
+        let refused = engraph(&["query", arg(db.path())], &quoted);
+        let error = message(&refused, 1);
+        assert!(error.contains("1048576"), "{:.300}", error);
+        let shown = shell(db.path(), &quoted);
+        assert!(text(&shown.stderr).contains("1048576"), "{:.300}", text(&shown.stderr));
+    }
+}
+
 #[test]
 fn params_are_json_or_text() {
     let db = facts();
@@ -606,6 +619,9 @@ fn an_import_says_what_it_stored_and_what_it_refused() {
     assert!(refused.contains("is UTF-16; convert it first: iconv -f utf-16 -t utf-8"), "{refused}");
 
     // A file of another form is not passed over in silence, and not told line by line.
+    let blank = write(&files, "blank.json", "\n \n[\n{\"role\":\"system\",\"content\":\"x\"}\n]\n");
+    let imported = engraph(&["import", db, "messages", arg(&blank)], "");
+    assert_eq!((imported.status.code(), text(&imported.stdout)), (Some(0), "messages skipped 1\n"));
     let chats = r#"[{"uuid": "1", "chat_messages": [{"sender": "human", "text": "Hi"}]}]"#;
     let chats = write(&files, "chats.json", chats);
     let refused = engraph(&["import", db, "messages", arg(&chats)], "");

@@ -161,13 +161,15 @@ fn waiting_for_another_transaction_heeds_the_time_limit_and_an_interrupt() {
     let folder = folder();
     let limits = Limits { timeout: Duration::from_millis(200), ..Limits::default() };
     let options = Options::new().limits(limits).embedder(Arc::new(FixedEmbedder));
-    let db = options.open(folder.path()).expect("opens");
+    let db = Arc::new(options.open(folder.path()).expect("opens"));
+    let pipeline = Pipeline::start(Arc::clone(&db)).expect("starts");
+    db.observe("s", &HeardTurn::new("Nora", "I live in Rome.")).expect("observes");
     let mut waiting = db.session();
     let interrupt = waiting.interrupt();
     let (begun, has_begun) = channel();
     let (done, is_done) = channel::<()>();
     std::thread::scope(|scope| {
-        let db = &db;
+        let db = &*db;
         scope.spawn(move || {
             let mut other = db.session();
             other.execute("BEGIN; REMEMBER (:P 'a')", ()).expect("begins");
@@ -178,9 +180,10 @@ fn waiting_for_another_transaction_heeds_the_time_limit_and_an_interrupt() {
         has_begun.recv().expect("begins");
         let error = db.begin().expect_err("waits too long").to_string();
         assert!(error.contains("others have been writing for more than 200ms"), "{error}");
-        let heard = engraph::memory::HeardTurn::new("Nora", "Hi");
+        let heard = HeardTurn::new("Nora", "Hi");
         assert!(matches!(db.observe("s", &heard), Err(Error::Execute(_))));
-        for text in ["REMEMBER (:P 'b')", "BEGIN"] {
+        assert!(matches!(pipeline.observe("s", &heard), Err(Error::Execute(_))));
+        for text in ["REMEMBER (:P 'b')", "BEGIN", "CONSOLIDATE"] {
             let error = waiting.execute(text, ()).expect_err("waits too long").to_string();
             assert!(error.contains("others have been writing for more than 200ms"), "{error}");
         }
@@ -195,6 +198,7 @@ fn waiting_for_another_transaction_heeds_the_time_limit_and_an_interrupt() {
     });
     waiting.execute("REMEMBER (:P 'b')", ()).expect("nobody else writes");
     assert_eq!(db.query("MATCH (p:P) RETURN p", ()).expect("reads").len(), 2);
+    assert_eq!(waiting.query("CONSOLIDATE", ()).expect("nobody else writes").len(), 1);
 }
 
 #[test]

@@ -60,8 +60,7 @@ impl Check<'_> {
     fn past_reaches_to(&self, node: NodeId, from: Time) -> Result<Option<Time>> {
         let mut reached = Some(from);
         let prefix = key::node(node);
-        let end = key::after_prefix(&prefix);
-        self.view.scan(Family::NodesPast, &prefix, end.as_deref(), &mut |key, value| {
+        self.view.scan_prefix(Family::NodesPast, &prefix, &mut |key, value| {
             let past: NodeRecord = record::decode(Family::NodesPast, key, value)?;
             let joins = Some(past.system_from) == reached;
             reached = past_of(key).filter(|_| joins).map(|(_, system_to)| system_to);

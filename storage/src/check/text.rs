@@ -27,9 +27,8 @@ impl<'c> Check<'c> {
             Ok(())
         })?;
         let prefix = key::posting(record.label, DOCUMENT, node);
-        let end = key::after_prefix(&prefix);
         let mut held = 0;
-        self.view.scan(Family::TextPast, &prefix, end.as_deref(), &mut |_, _| {
+        self.view.scan_prefix(Family::TextPast, &prefix, &mut |_, _| {
             held += 1;
             Ok(ControlFlow::Continue(()))
         })?;

@@ -171,14 +171,3 @@ fn a_claim_of_two_stays_with_one() {
     let left = forgetting(&joint, &["a"]).expect("b is left");
     assert_eq!((left.sources, left.confidence), (vec!["b".to_owned()], 0.5));
 }
-
-/// Two facts that another claim joins have one source in common: it is heard once, as when it is all told anew.
-#[test]
-fn a_source_of_two_facts_that_become_one_counts_once() {
-    let one = belief("s1", 0, 2, 0.5);
-    let two = merged(&[belief("s1", 4, 6, 0.6), belief("s2", 4, 6, 0.3)]);
-    let mut all = belief("s3", 1, 5, 0.4);
-    merge(&mut all, &one, POLICY);
-    merge(&mut all, &two, POLICY);
-    assert!((all.confidence - (1.0 - 0.4 * 0.7 * 0.6)).abs() < 1e-12, "{}", all.confidence);
-}

@@ -65,8 +65,7 @@ impl Transaction<'_> {
             self.check_goes_on()?;
             for family in [Family::Nodes, Family::NodesPast] {
                 let prefix = key::node(node);
-                let end = key::after_prefix(&prefix);
-                self.view().scan(family, &prefix, end.as_deref(), &mut |key, value| {
+                self.view().scan_prefix(family, &prefix, &mut |key, value| {
                     let mut record: NodeRecord = record::decode(family, key, value)?;
                     if replace(record.properties.get_mut(&property), texts) {
                         records.push((family, key.to_vec(), record));

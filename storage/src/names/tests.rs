@@ -271,6 +271,9 @@ fn nothing_is_believed_again_of_who_has_ended() {
         believed += 1;
         ControlFlow::Continue(())
     };
-    snapshot.reader().edges(rob, Side::Out, None, &EdgeFilter::CURRENT, visit).unwrap();
+    snapshot
+        .reader()
+        .edges(rob, crate::graph::Side::Out, None, &EdgeFilter::CURRENT, visit)
+        .unwrap();
     assert_eq!(believed, 0);
 }

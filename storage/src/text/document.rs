@@ -289,8 +289,7 @@ pub(crate) fn history(
         std::mem::replace(&mut open, next).map_or(Ok(()), &mut *visit)
     };
     let prefix = key::node(node);
-    let end = key::after_prefix(&prefix);
-    view.scan(Family::NodesPast, &prefix, end.as_deref(), &mut |key, value| {
+    view.scan_prefix(Family::NodesPast, &prefix, &mut |key, value| {
         let past: NodeRecord = record::decode(Family::NodesPast, key, value)?;
         add(&past, key.last_chunk().map(|until| key::time_from(*until)))?;
         Ok(ControlFlow::Continue(()))

@@ -229,8 +229,7 @@ impl Transaction<'_> {
         }
         let mut past = Vec::new();
         let prefix = key::posting(label, DOCUMENT, node);
-        let end = key::after_prefix(&prefix);
-        self.view().scan(Family::TextPast, &prefix, end.as_deref(), &mut |key, value| {
+        self.view().scan_prefix(Family::TextPast, &prefix, &mut |key, value| {
             let until = key.last_chunk().map(|until| key::time_from(*until)).unwrap_or_default();
             past.push((until, Held::decode(Family::TextPast, key, value.to_vec())?));
             Ok(ControlFlow::Continue(()))

@@ -42,7 +42,7 @@ fn apply(held: &mut Vec<Held>, resolution: &Resolution, next: &mut u64) {
                 *next += 1;
                 held.push(Held { fact: FactId(*next), same: false, belief: belief.clone() });
             }
-            Change::Replace(fact, belief) => {
+            Change::Replace(fact, belief) | Change::Rest(fact, belief) => {
                 for other in held.iter_mut().filter(|other| other.fact == *fact) {
                     other.belief = belief.clone();
                 }

@@ -8,6 +8,7 @@ use std::borrow::Cow;
 use engraph_storage::graph::Time;
 
 use super::edits::Edits;
+use super::lexicon;
 use super::sentences::TURN_BYTES_MAX;
 use crate::time;
 
@@ -29,6 +30,7 @@ pub(super) fn written_out(text: &str, at: Option<Time>) -> Cow<'_, str> {
                 dotted(rest).or_else(|| of_states(before, rest))
             }
             '\'' | '’' if last.is_none_or(char::is_whitespace) => year(rest, at),
+            '\'' | '’' => relative_is(before, rest),
             _ => None,
         };
         if let Some((whole, length)) = short {
@@ -72,6 +74,37 @@ fn of_states(before: &str, text: &str) -> Option<(String, usize)> {
     (before.ends_with("the ") && is_whole).then(|| ("USA".to_owned(), 2))
 }
 
+/// "my wife's a nurse", where the mark stands for "is".
+fn relative_is(before: &str, text: &str) -> Option<(String, usize)> {
+    let mark = text.chars().next()?.len_utf8();
+    let behind = text.get(mark..)?.strip_prefix("s ")?;
+    let mut words = before.rsplit(' ');
+    let (relative, owner) = (words.next()?, words.next()?);
+    let is_own = ["my", "our"].iter().any(|own| owner.eq_ignore_ascii_case(own));
+    let next = behind.split(|c: char| !c.is_alphanumeric()).next()?;
+    let rest = behind.get(next.len()..)?;
+    let ends = rest.is_empty() || rest.starts_with(['.', ',', '!', '?', ';', '\n']);
+    let is_state = STATES.contains(&next) || next.parse::<u8>().is_ok();
+    let is_told = STATE_LEADS.contains(&next) && rest.starts_with(' ') || is_state && ends;
+    let is_it = is_own && is_told && lexicon::role(&relative.to_lowercase()).is_some();
+    is_it.then(|| (" is".to_owned(), mark + 1))
+}
+
+/// What stands behind "my wife's" where that is "my wife is".
+const STATE_LEADS: &[&str] =
+    &["a", "allergic", "an", "called", "from", "intolerant", "living", "named", "working"];
+/// The same where nothing follows: "my wife's vegan", and not "my wife's vegan friends".
+const STATES: &[&str] = &[
+    "autistic",
+    "diabetic",
+    "dyslexic",
+    "pescatarian",
+    "pregnant",
+    "retired",
+    "vegan",
+    "vegetarian",
+];
+
 /// "'89", the last such year that had begun when it was said.
 fn year(text: &str, at: Option<Time>) -> Option<(String, usize)> {
     let mark = text.chars().next()?.len_utf8();
@@ -103,6 +136,8 @@ mod tests {
             ("I moved to the U.K. in 2010.", "I moved to the UK in 2010."),
             ("I live in L.A.", "I live in LA."),
             ("I work for J.P. Morgan.", "I work for JP Morgan."),
+            ("My wife's a nurse, my dad’s 80.", "My wife is a nurse, my dad is 80."),
+            ("I think my mom's allergic to nuts.", "I think my mom is allergic to nuts."),
             ("I live in the US.", "I live in the USA."),
             (
                 "In '89 I moved; born in '58, here since '09.",
@@ -116,6 +151,7 @@ mod tests {
             "the USB stick",
             "I am A. B is next.",
             "the '90s",
+            "My wife's vegan friends, my dad's from-scratch pasta, Tom's a nurse.",
             "'89ers",
             "Tom's. I.",
         ] {

@@ -41,7 +41,7 @@ impl Finder<'_> {
     }
 
     /// "All my friends but Anna are vegan": no clause begins behind what is left out of many.
-    fn is_exception(&self, person: &str, at: usize) -> bool {
+    pub(super) fn is_exception(&self, person: &str, at: usize) -> bool {
         const MANY: [&str; 8] =
             ["all", "any", "anyone", "every", "everybody", "everyone", "nobody", "none"];
         let but = at.checked_sub(1).filter(|but| self.lower(*but) == "but");

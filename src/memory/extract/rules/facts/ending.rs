@@ -214,16 +214,41 @@ impl Finder<'_> {
         }
         let Some(group) = self.group(name.end).filter(|group| !is_off(*group)) else { return };
         let behind = group.main + 1;
-        let is_gone = match (verbs::lemma(self.lower(group.main)), self.lower(behind)) {
+        let has_run = verbs::lemma(self.lower(group.main)) == Some("run")
+            && group.tense != Tense::Present
+            && self.lower(behind) == "away"
+            && self.ends_barely(behind + 1)
+            && !self.comes_back(behind);
+        if has_run || self.has_died(group) {
+            self.date_anew(at);
+            self.end_with(name.text, LIVING);
+        }
+    }
+
+    /// Whether a verb tells of a death: "died on Sunday", "has passed away".
+    fn has_died(&self, group: Group) -> bool {
+        let behind = group.main + 1;
+        match (verbs::lemma(self.lower(group.main)), self.lower(behind)) {
             _ if group.tense == Tense::Present => false,
             (Some("die"), _) => self.is_final(behind) && self.ends_life(behind),
             (Some("pass"), "away") => self.is_final(behind + 1) && self.ends_life(behind + 1),
-            (Some("run"), "away") => self.ends_barely(behind + 1) && !self.comes_back(behind),
             _ => false,
-        };
-        if is_gone {
-            self.date_anew(at);
-            self.end_with(name.text, LIVING);
+        }
+    }
+
+    /// "Nora's wife died", which ends that she is married, whoever that was; at a place is the owner, and behind the
+    /// relative what is told.
+    pub(super) fn of_widowed(
+        &mut self,
+        person: &str,
+        relation: &str,
+        (owner, end): (usize, usize),
+    ) {
+        let is_of_life = matches!(relation, "engaged_to" | "married_to" | "partner_of");
+        let group = self.group(end).filter(|group| !is_off(*group));
+        if is_of_life && group.is_some_and(|group| self.has_died(group)) {
+            self.date_anew(owner);
+            self.end(person, relation, None);
         }
     }
 

@@ -17,8 +17,9 @@ impl Finder<'_> {
     /// "Nora's sister Anna lives in Rome": what is told of the relative, from the owner on up to the end of the name.
     pub(super) fn of_relative(&mut self, name: &str, at: usize, end: usize) {
         let owner = self.speakers.iter().find(|speaker| self.named(at, speaker).is_some());
-        if owner.is_some_and(|owner| self.begins_clause(owner, at)) && !self.has_possessive(end - 1)
-        {
+        // "Everybody but my wife is vegan."
+        let is_told = owner.is_some_and(|owner| self.begins_clause(owner, at));
+        if is_told && !self.has_possessive(end - 1) && !self.is_exception(name, at) {
             self.of_subject(name, at, end);
         }
     }

@@ -15,6 +15,12 @@ use crate::memory::places;
 use crate::retrieval::hedge::{Hedge, hedges};
 use crate::retrieval::words::is_stop_word;
 
+/// Capitals that are no name: "My dad, RIP, was a plumber", "my boss, CEO, lives here".
+const ASIDES: &[&str] = &[
+    "btw", "ceo", "cfo", "cto", "fwiw", "fyi", "idk", "imho", "imo", "lmao", "lol", "ngl", "omg",
+    "rip", "smh", "tbh",
+];
+
 /// Relations that nothing ends.
 pub(super) const UNENDING: &[&str] =
     &["has_child", "has_parent", "has_sibling", "has_grandparent", "has_grandchild"];
@@ -197,7 +203,8 @@ impl<'a> Finder<'a> {
                 .words
                 .get(name.end)
                 .is_none_or(|after| gap(self.text, name.last, after).starts_with([',', '.']));
-        let is_named = name.is_name && is_short && !is_time && is_open;
+        let is_said = ASIDES.contains(&name.last.lower.as_str());
+        let is_named = name.is_name && is_short && !is_time && is_open && !is_said;
         (is_named && !self.speaks(start)).then_some(name)
     }
 

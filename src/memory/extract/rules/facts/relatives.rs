@@ -13,6 +13,10 @@ impl Finder<'_> {
         if self.is_pronoun(person, word) {
             return;
         }
+        if !self.begins_clause(person, owner) {
+            return;
+        }
+        self.of_widowed(person, role.relation, (owner, kin + 1));
         let name = format!("{person}'s {}", role.name);
         let (before, ended) = (self.found.len(), self.endings.len());
         self.of_relative(&name, owner, kin + 1);
@@ -119,6 +123,8 @@ mod tests {
             ("My dad works at Fiat.", "Nora's father works_at Organisation:Fiat"),
             ("My son is vegan.", "Nora's son diet Diet:vegan"),
             ("My wife and I live in Rome.", "Nora's wife lives_in Place:Rome"),
+            ("My mom's a nurse.", "Nora's mother works_as Occupation:nurse"),
+            ("My dad, RIP, lived in Rome.", ""),
             ("My boss is a vegetarian.", "Nora's boss diet Diet:vegetarian"),
             ("My sister called. She plays the piano.", ""),
         ] {
@@ -137,6 +143,8 @@ mod tests {
             "My two sisters live in Rome.",
             "My wife might live in Rome.",
             "My mother tongue is vegan.",
+            "Everybody but my wife is vegan.",
+            "My wife's boss is vegan.",
         ] {
             let told = told(&format!("Nora: {text}"));
             assert!(!told.iter().any(|fact| fact.starts_with("Nora's")), "{text}: {told:?}");

@@ -18,7 +18,7 @@ use parking_lot::Mutex;
 
 use crate::bind::{self, Binder};
 use crate::context::Limits;
-use crate::context::limits::Allowance;
+use crate::context::limits::{Allowance, Patience};
 use crate::context::run::{Interrupt, Run};
 use crate::error::{Diagnostic, Result};
 use crate::indexes::{Indexes, KeyTokens};
@@ -347,7 +347,9 @@ impl Engraph {
             let mut binder = Binder::new(&context, times);
             session.map(|session| binder.session(session)).transpose()?
         };
-        let workshop = Workshop { patience: allowance.patience(), ..self.workshop() };
+        // What a model has drawn is not lost to a clock.
+        let patience = Patience::until(&allowance.interrupt);
+        let workshop = Workshop { patience, ..self.workshop() };
         consolidate::said(workshop, session.as_deref(), &allowance.interrupt)
     }
 

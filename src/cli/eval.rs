@@ -15,10 +15,10 @@ use tempfile::TempDir;
 use super::args::{Eval, EvalKind, EvalLocomo};
 use super::output::{Output, terminal_width};
 use super::progress::named_bar;
-use super::{Failure, Result, markdown, whole};
+use super::{ENDED, Failure, Result, markdown, whole};
 
-/// What a process gives back that Ctrl-C ended.
-pub(super) const ENDED: i32 = 130;
+/// How often it is tried to remove a folder in which something is still written.
+const REMOVALS_MAX: usize = 100;
 
 /// The longest that one question may take: the first one of a recipe reads the whole memory.
 const QUESTION: Duration = Duration::from_secs(600);
@@ -182,10 +182,13 @@ fn file_name(run: &str, suffix: &str, taken: &mut BTreeSet<String>) -> String {
     let is_plain = |c: char| c.is_alphanumeric() || "-_.".contains(c);
     let mut name = run.replace(|c| !is_plain(c), "-");
     name.truncate(name.floor_char_boundary(NAME_MAX));
-    let numbered = (2..).map(|number| format!("{name}-{number}{suffix}.jsonl"));
-    let mut names = std::iter::once(format!("{name}{suffix}.jsonl")).chain(numbered);
-    let free = names.find(|name| taken.insert(name.clone()));
-    free.unwrap_or_default()
+    let mut file = format!("{name}{suffix}.jsonl");
+    let mut number = 2;
+    while !taken.insert(file.clone()) {
+        file = format!("{name}-{number}{suffix}.jsonl");
+        number += 1;
+    }
+    file
 }
 
 fn in_markdown(tables: &[Table]) -> std::io::Result<Vec<u8>> {
@@ -223,8 +226,11 @@ pub(super) fn kept_or_temporary(
     let folder = made.map_err(|error| Failure::of_file(&std::env::temp_dir(), &error))?;
     let path = folder.path().to_owned();
     let leave = move || {
-        // Nobody is left who could be told.
-        std::fs::remove_dir_all(&path).ok();
+        // The engine may be making a file in it.
+        let is_gone = || std::fs::remove_dir_all(&path).is_ok();
+        if !(0..REMOVALS_MAX).any(|_| is_gone()) {
+            eprintln!("{} is left", path.display());
+        }
         std::process::exit(ENDED);
     };
     ctrlc::set_handler(leave)

@@ -127,6 +127,9 @@ fn tell_torn(db: &Engraph, done: &str, output: &mut Output) {
 /// Some editors write it at the beginning of a text.
 const BYTE_ORDER_MARK: char = '\u{feff}';
 
+/// What a process gives back that Ctrl-C ended.
+const ENDED: i32 = 130;
+
 /// What becomes of a transaction that a script does not end.
 const ROLLED_BACK: &str =
     "the script ended within a transaction, which was rolled back; end it with COMMIT";

@@ -113,8 +113,10 @@ fn read_stdin() -> Result<String> {
 /// The text of a script, or as much of it as is too long: it is refused with its limit then.
 fn read(from: impl Read) -> std::io::Result<String> {
     let mut bytes = Vec::new();
-    from.take(TEXT_BYTES_MAX as u64 + 1).read_to_end(&mut bytes)?;
-    let is_cut = bytes.len() > TEXT_BYTES_MAX;
+    // A mark at its beginning does not count.
+    let most = TEXT_BYTES_MAX + BYTE_ORDER_MARK.len_utf8();
+    from.take(most as u64 + 1).read_to_end(&mut bytes)?;
+    let is_cut = bytes.len() > most;
     match String::from_utf8(bytes) {
         Ok(text) => Ok(text),
         // The cut may be within a character.

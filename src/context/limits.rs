@@ -68,6 +68,11 @@ impl Patience<'_> {
     /// Of a thread that has nothing else to do.
     pub(crate) const ENDLESS: Self = Self { timeout: Duration::MAX, interrupt: None };
 
+    /// Until somebody interrupts it.
+    pub(crate) fn until(interrupt: &Interrupt) -> Patience<'_> {
+        Patience { interrupt: Some(interrupt), ..Patience::ENDLESS }
+    }
+
     /// As long as a statement of these limits.
     pub(crate) fn of(limits: Limits) -> Self {
         Self { timeout: limits.timeout, interrupt: None }
@@ -87,12 +92,12 @@ impl Patience<'_> {
     }
 
     /// Whether it lasts yet, of who waits since then.
-    pub(crate) fn lasts(&self, begun: Instant) -> bool {
+    fn lasts(&self, begun: Instant) -> bool {
         !self.is_interrupted() && begun.elapsed() < self.timeout
     }
 
     /// The error of who has waited for too long.
-    pub(crate) fn gone(&self) -> Error {
+    fn gone(&self) -> Error {
         if self.is_interrupted() {
             return Error::Interrupted;
         }
@@ -102,7 +107,8 @@ impl Patience<'_> {
             .of_limit(Limit::Writer)
     }
 
-    fn is_interrupted(&self) -> bool {
+    /// Whether somebody has asked it to end.
+    pub(crate) fn is_interrupted(&self) -> bool {
         self.interrupt.is_some_and(Interrupt::is_asked)
     }
 }

@@ -40,7 +40,8 @@ impl Engraph {
     /// one, unless three fail in a row; the first error is given in the end.
     pub fn consolidate(&self, session: Option<&str>) -> Result<Vec<Consolidated>> {
         let mut all = Vec::new();
-        consolidate_each(self.workshop(), session, &mut |done| {
+        let workshop = Workshop { patience: Patience::ENDLESS, ..self.workshop() };
+        consolidate_each(workshop, session, &mut |done| {
             all.push(done);
             Ok(())
         })?;

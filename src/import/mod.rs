@@ -378,7 +378,8 @@ impl Lines {
     fn pass_blank(&mut self) -> std::io::Result<()> {
         loop {
             let line = self.peek()?;
-            if line.is_empty() || !line.trim_ascii().is_empty() {
+            let text = line.strip_prefix(BYTE_ORDER_MARK).unwrap_or(line);
+            if line.is_empty() || line.len() > LINE_BYTES_MAX || !text.trim_ascii().is_empty() {
                 return Ok(());
             }
             self.next()?;

@@ -4,13 +4,13 @@
 
 use std::collections::{HashMap, VecDeque};
 use std::thread::ThreadId;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use engraph_storage::StorageError;
 use parking_lot::{Condvar, Mutex};
 
 use crate::context::limits::Patience;
-use crate::error::Result;
+use crate::error::{Error, Result};
 
 /// How often who waits asks whether to go on.
 const ASKED_EACH: Duration = Duration::from_millis(50);
@@ -34,13 +34,12 @@ impl Busy {
     /// # Errors
     ///
     /// [`StorageError::Invalid`] if this thread has a session already and would wait for another one: an extractor
-    /// that consolidates. Those of who has waited for too long.
+    /// that consolidates. [`Error::Interrupted`]; no time is too long, for whoever has them may ask a slow model.
     pub(super) fn take(
         &self,
         sessions: &mut VecDeque<&str>,
         patience: Patience<'_>,
     ) -> Result<Taken<'_>> {
-        let begun = Instant::now();
         let mut taken = self.taken.lock();
         loop {
             if let Some(first) = self.first(&mut taken, sessions) {
@@ -54,8 +53,8 @@ impl Busy {
                 return Err(StorageError::Invalid(message.to_owned()).into());
             }
             self.given_back.wait_for(&mut taken, ASKED_EACH);
-            if !patience.lasts(begun) {
-                return Err(patience.gone());
+            if patience.is_interrupted() {
+                return Err(Error::Interrupted);
             }
         }
     }

@@ -70,13 +70,11 @@ pub(super) fn resolve(
         entity.label == PERSON && turns.iter().any(|turn| turn.speaker == entity.name)
     };
     let said: BTreeSet<&Entity> = ends.filter(|entity| !speaks(entity)).collect();
+    let (relatives, said): (Vec<&Entity>, Vec<&Entity>) =
+        said.into_iter().partition(|entity| is_whose(&entity.label, &entity.name));
     let mut names: BTreeMap<&str, Names> = BTreeMap::new();
     let mut resolution = Resolution::default();
     for entity in said {
-        if let Some(merge) = relative(reader, extraction, entity)? {
-            resolution.0.insert(entity.clone(), merge);
-            continue;
-        }
         let merge = match held(reader, entity)? {
             Held::Itself => None,
             Held::Refers(merge) => Some(merge),
@@ -90,12 +88,16 @@ pub(super) fn resolve(
                     Some(merge) if is_another(reader, &extraction.facts, &merge)? => None,
                     merge => merge,
                 };
-                if merge.is_none() && !is_whose(&entity.label, &entity.name) {
+                if merge.is_none() {
                     known.drawn.push(Name::of(&entity.name));
                 }
                 merge
             }
         };
+        resolution.0.extend(merge.map(|merge| (entity.clone(), merge)));
+    }
+    for entity in relatives {
+        let merge = relative(reader, extraction, &resolution, entity)?;
         resolution.0.extend(merge.map(|merge| (entity.clone(), merge)));
     }
     Ok(resolution)
@@ -139,44 +141,38 @@ impl Names {
 }
 
 /// Who a relative without a name is, "Nora's wife", if there is one alone whom it may mean: whom she is held to be
-/// married to, or is told to be by what was drawn along. Partners and bosses change without a word, and a parent may
-/// be either.
+/// married to now, or is told to be by what was drawn along, unless the name is an alias or was split from that one.
+/// Partners and bosses change without a word, and a parent may be either.
 fn relative(
     reader: Reader<'_>,
     Extraction { facts, endings, .. }: &Extraction,
+    resolution: &Resolution,
     entity: &Entity,
 ) -> Result<Option<Merge>> {
-    let whose = entity.name.rsplit_once("'s ").filter(|_| entity.label == PERSON);
+    let whose = entity.name.rsplit_once("'s ");
     let whose = whose.and_then(|(owner, role)| Some((owner, Rules::role(role)?.relation)));
     let Some((owner, relation)) = whose else { return Ok(None) };
     let is_over = endings.iter().any(|over| over.head.name == owner && over.relation == relation);
-    if is_over || !matches!(relation, "engaged_to" | "married_to") {
+    if is_over || !matches!(relation, "engaged_to" | "married_to") || is_alias(reader, entity)? {
         return Ok(None);
     }
     let is_of_it = |fact: &&ExtractedFact| {
         fact.head.name == owner && fact.relation == relation && fact.tail.label == PERSON
     };
-    let told = facts.iter().filter(is_of_it);
-    let told = told.map(|fact| (fact.tail.name.clone(), is_held(fact.valid, fact.confidence)));
-    let mut known: Vec<(String, bool)> = told.collect();
-    if let Some(node) = reader.find(PERSON, owner)? {
-        // Either of them may have told it.
-        for side in [Side::Out, Side::In] {
-            for edge in edges(reader, node, side, Some(relation))? {
-                let other = if side == Side::Out { edge.tail } else { edge.head };
-                let other = reader.node(other, SystemScope::Current)?;
-                let is_person = |label| reader.catalog().label_name(label) == PERSON;
-                let other = other.filter(|other| is_person(other.label));
-                known.extend(
-                    other.map(|other| (other.key.clone(), is_held(edge.valid, edge.confidence))),
-                );
-            }
-        }
+    let (now, over): (Vec<_>, Vec<_>) =
+        facts.iter().filter(is_of_it).partition(|fact| is_held(fact.valid, fact.confidence));
+    let mut names = BTreeSet::new();
+    for fact in now {
+        names.insert(key_of(reader, resolution, &fact.tail)?);
     }
-    let over: BTreeSet<String> =
-        known.iter().filter(|(_, is_held)| !is_held).map(|(name, _)| name.clone()).collect();
-    let mut names: BTreeSet<String> = known.into_iter().map(|(name, _)| name).collect();
-    names.retain(|name| !over.contains(name));
+    names.extend(spouses(reader, owner, relation)?);
+    for fact in over {
+        names.remove(&key_of(reader, resolution, &fact.tail)?);
+    }
+    for (tail, stands, _) in references(reader, &entity.name)? {
+        let split = reader.node(tail, SystemScope::Current)?.filter(|_| !stands);
+        names.retain(|name| split.as_ref().is_none_or(|record| record.key != *name));
+    }
     let only = if names.len() == 1 { names.pop_first() } else { None };
     Ok(only.filter(|name| *name != entity.name).map(|name| Merge {
         said: entity.clone(),
@@ -184,6 +180,38 @@ fn relative(
         how: Some(format!("whom {owner} alone is held to be {}", relation.replace('_', " "))),
         likeness: PART,
     }))
+}
+
+/// Whether the graph has an entity of another key under a name.
+fn is_alias(reader: Reader<'_>, entity: &Entity) -> Result<bool> {
+    let Some(node) = reader.find(&entity.label, &entity.name)? else { return Ok(false) };
+    let record = reader.node(node, SystemScope::Current)?;
+    Ok(record.is_some_and(|record| record.key != entity.name))
+}
+
+/// The key that an entity has in the graph, or will have.
+fn key_of(reader: Reader<'_>, resolution: &Resolution, said: &Entity) -> Result<String> {
+    let meant = resolution.of(said).0;
+    let node = reader.find(&meant.label, &meant.name)?;
+    let record = node.map(|node| reader.node(node, SystemScope::Current)).transpose()?.flatten();
+    Ok(record.map_or_else(|| meant.name.clone(), |record| record.key.clone()))
+}
+
+/// The keys of the persons whom somebody is held to have such a relation to, whichever of them told it.
+fn spouses(reader: Reader<'_>, owner: &str, relation: &str) -> Result<Vec<String>> {
+    let Some(node) = reader.find(PERSON, owner)? else { return Ok(Vec::new()) };
+    let mut keys = Vec::new();
+    for side in [Side::Out, Side::In] {
+        for edge in edges(reader, node, side, Some(relation))? {
+            let other = if side == Side::Out { edge.tail } else { edge.head };
+            let other = reader.node(other, SystemScope::Current)?;
+            let is_person = |label| reader.catalog().label_name(label) == PERSON;
+            let other = other.filter(|other| is_person(other.label));
+            let other = other.filter(|_| is_held(edge.valid, edge.confidence));
+            keys.extend(other.map(|other| other.key.clone()));
+        }
+    }
+    Ok(keys)
 }
 
 /// Whether a fact goes on, and is not doubted.
@@ -287,7 +315,7 @@ fn references(reader: Reader<'_>, name: &str) -> Result<Vec<(NodeId, bool, f64)>
 
 /// Whether a name is compared with others at all.
 fn may_be_another(entity: &Entity) -> bool {
-    is_proper(&entity.name) && !is_whose(&entity.label, &entity.name) && entity.label != "Date"
+    is_proper(&entity.name) && entity.label != "Date"
 }
 
 /// Whether a name says whose a person is, and is not that one's: "Nora's son".

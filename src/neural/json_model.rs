@@ -232,6 +232,11 @@ pub(crate) fn json(text: &str) -> Result<Value, String> {
                 }
                 start + bytes
             }
+            // What stands within an answer that is cut is none.
+            Some(Err(wrong)) if wrong.is_eof() => {
+                error = Some(wrong);
+                break;
+            }
             Some(Err(wrong)) => {
                 error.get_or_insert(wrong);
                 start + 1
@@ -283,6 +288,7 @@ mod tests {
             ("", "there is no JSON in the answer"),
             ("nothing", "there is no JSON in the answer"),
             ("{\"a\":", "the answer is no JSON: EOF"),
+            ("{\"a\":[{\"b\":1},{\"c\":2}],\"d\":", "the answer is no JSON: EOF"),
             (&"{".repeat(1 << 20), "the answer is no JSON: "),
         ] {
             assert!(json(text).expect_err("is none").starts_with(expected), "{:.20}", text);

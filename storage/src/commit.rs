@@ -312,14 +312,13 @@ impl Commits {
             self.kept.commit(commit, overlay);
             self.write(engine, writer, overlay)
         });
+        let mut nodes = overlay.range(Family::Nodes, &[], None);
+        let takes_nodes = nodes.any(|(_, record)| record.is_none());
         let mut published = self.published.lock();
         published.committing = None;
         match written {
             Ok(number) => {
-                let mut nodes = overlay.keys(Family::Nodes);
-                if nodes.any(|node| overlay.get(Family::Nodes, node) == Some(None)) {
-                    self.losses.fetch_add(1, Ordering::AcqRel);
-                }
+                self.losses.fetch_add(u64::from(takes_nodes), Ordering::AcqRel);
                 published.clock = commit;
                 writer.counters = counters;
                 Ok(number)

@@ -8,8 +8,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use engraph::Interrupt;
 use parking_lot::Mutex;
 
-use crate::cli::eval::ENDED;
-use crate::cli::{Failure, Result};
+use crate::cli::{ENDED, Failure, Result};
 
 /// Whether Ctrl-C was pressed: statements of a file may each be over before they hear of it.
 static ASKED: AtomicBool = AtomicBool::new(false);

@@ -28,6 +28,7 @@ impl Script {
     pub(super) fn input(&mut self) -> Result<Option<String>> {
         let (mut text, mut unfinished) = (String::new(), Unfinished::default());
         loop {
+            let is_first = text.is_empty();
             let read = self.line(&mut text);
             let read = read.map_err(|error| Failure::of_file(&self.name, &error))?;
             if self.lines == 0 && text.starts_with(BYTE_ORDER_MARK) {
@@ -42,7 +43,7 @@ impl Script {
                 text.clear();
                 continue;
             }
-            if text.len() == read {
+            if is_first {
                 self.begun = self.lines;
             }
             // What is too long is so however it goes on.
@@ -54,7 +55,9 @@ impl Script {
 
     /// Puts the next line behind a text, or as much of it as makes that too long; gives how many bytes that is.
     fn line(&mut self, text: &mut String) -> std::io::Result<usize> {
-        let room = (TEXT_BYTES_MAX + 1).saturating_sub(text.len());
+        // A mark at the beginning does not count.
+        let mark = if self.lines == 0 { BYTE_ORDER_MARK.len_utf8() } else { 0 };
+        let room = (TEXT_BYTES_MAX + mark + 1).saturating_sub(text.len());
         let mut line = Vec::new();
         (&mut self.from).take(room as u64).read_until(b'\n', &mut line)?;
         match std::str::from_utf8(&line) {

@@ -36,8 +36,8 @@ pub(super) struct Answer {
     pub(super) left_out: u64,
 }
 
-/// Reads what was answered about these turns. Around the JSON there may be other text without
-/// braces, such as the marks of a block of code.
+/// Reads what was answered about these turns. Around the JSON there may be other text, such as the marks of a
+/// block of code.
 ///
 /// Entities that are known get the names that they are known by. What is there twice is there once.
 ///

@@ -78,22 +78,28 @@ fn of_states(before: &str, text: &str) -> Option<(String, usize)> {
 fn relative_is(before: &str, text: &str) -> Option<(String, usize)> {
     let mark = text.chars().next()?.len_utf8();
     let behind = text.get(mark..)?.strip_prefix("s ")?;
-    let mut words = before.rsplit(' ');
+    let mut words = before.split_whitespace().rev();
     let (relative, owner) = (words.next()?, words.next()?);
+    let owner = owner.trim_start_matches(|c: char| !c.is_alphanumeric());
     let is_own = ["my", "our"].iter().any(|own| owner.eq_ignore_ascii_case(own));
-    let next = behind.split(|c: char| !c.is_alphanumeric()).next()?;
+    let is_relative =
+        before.ends_with(relative) && lexicon::role(&relative.to_lowercase()).is_some();
+    let mut words = behind.split(|c: char| !c.is_alphanumeric());
+    let (next, then) = (words.next()?, words.next().unwrap_or_default());
     let rest = behind.get(next.len()..)?;
     let ends = rest.is_empty() || rest.starts_with(['.', ',', '!', '?', ';', '\n']);
     let is_state = STATES.contains(&next) || next.parse::<u8>().is_ok();
-    let is_told = STATE_LEADS.contains(&next) && rest.starts_with(' ') || is_state && ends;
-    let is_it = is_own && is_told && lexicon::role(&relative.to_lowercase()).is_some();
-    is_it.then(|| (" is".to_owned(), mark + 1))
+    let leads = match next {
+        "a" | "allergic" | "an" | "from" | "intolerant" => rest.starts_with(' '),
+        // "my mom's living room", "my dad's working hours".
+        "living" => matches!(then, "at" | "in" | "near" | "with"),
+        "working" => matches!(then, "as" | "at" | "for" | "from" | "in"),
+        _ => is_state && ends,
+    };
+    (is_own && is_relative && leads).then(|| (" is".to_owned(), mark + 1))
 }
 
-/// What stands behind "my wife's" where that is "my wife is".
-const STATE_LEADS: &[&str] =
-    &["a", "allergic", "an", "called", "from", "intolerant", "living", "named", "working"];
-/// The same where nothing follows: "my wife's vegan", and not "my wife's vegan friends".
+/// What stands behind "my wife's" where nothing follows: "my wife's vegan", and not "my wife's vegan friends".
 const STATES: &[&str] = &[
     "autistic",
     "diabetic",
@@ -137,7 +143,7 @@ mod tests {
             ("I live in L.A.", "I live in LA."),
             ("I work for J.P. Morgan.", "I work for JP Morgan."),
             ("My wife's a nurse, my dad’s 80.", "My wife is a nurse, my dad is 80."),
-            ("I think my mom's allergic to nuts.", "I think my mom is allergic to nuts."),
+            ("Hi!\n(my mom's living in Rome)", "Hi!\n(my mom is living in Rome)"),
             ("I live in the US.", "I live in the USA."),
             (
                 "In '89 I moved; born in '58, here since '09.",
@@ -152,6 +158,7 @@ mod tests {
             "I am A. B is next.",
             "the '90s",
             "My wife's vegan friends, my dad's from-scratch pasta, Tom's a nurse.",
+            "My mom's living room, my dad's working hours, my wife's called Anna twice.",
             "'89ers",
             "Tom's. I.",
         ] {

@@ -4,20 +4,19 @@
 
 use super::{Finder, lexicon};
 use crate::memory::validate::UNCERTAIN;
+use crate::retrieval::words::{Word, words};
 
 impl Finder<'_> {
     /// "Nora's wife is allergic to nuts": what is told of whom nobody names, from the owner on up to the relative.
     pub(super) fn of_unnamed(&mut self, person: &str, owner: usize, kin: usize) {
         let word = self.lower(kin);
         let Some(role) = lexicon::role(word) else { return };
-        if self.is_pronoun(person, word) {
-            return;
-        }
-        if !self.begins_clause(person, owner) {
+        let name = format!("{person}'s {}", role.name);
+        let is_told = self.begins_clause(person, owner) && !self.is_exception(&name, owner);
+        if !is_told || self.is_pronoun(person, word) {
             return;
         }
         self.of_widowed(person, role.relation, (owner, kin + 1));
-        let name = format!("{person}'s {}", role.name);
         let (before, ended) = (self.found.len(), self.endings.len());
         self.of_relative(&name, owner, kin + 1);
         // What such a one does or feels is told by the statement; "my husband left me" ends no job.
@@ -39,18 +38,16 @@ impl Finder<'_> {
     /// Whether a relative of somebody stands in the text for a pronoun, which may mean somebody else: "My son met my
     /// brother. He's vegan."
     fn is_pronoun(&self, person: &str, word: &str) -> bool {
-        let owner = format!("{}'s", person.to_lowercase());
-        let count = |text: &str, owners: &[&str]| {
-            let words: Vec<String> =
-                text.to_lowercase().split_whitespace().map(str::to_owned).collect();
-            let is_it = |two: &[String]| {
-                let next = two[1].trim_end_matches(|c: char| !c.is_alphanumeric());
-                owners.iter().any(|owner| two[0].ends_with(owner)) && next == word
+        let name = person.rsplit(' ').next().unwrap_or(person).to_lowercase();
+        let count = |text: &str, words: &[Word], own: &[&str]| {
+            let is_owner = |owner: &Word| {
+                own.contains(&owner.lower.as_str())
+                    || owner.lower == name && owner.has_possessive(text)
             };
-            words.windows(2).filter(|two| is_it(two)).count()
+            words.windows(2).filter(|two| is_owner(&two[0]) && two[1].lower == word).count()
         };
-        let said = count(&self.statement.said, &["my", "our", "your", &owner]);
-        count(self.text, &[&owner]) > said
+        let said = &self.statement.said;
+        count(self.text, self.words, &[]) > count(said, &words(said), &["my", "our", "your"])
     }
 }
 
@@ -157,5 +154,24 @@ mod tests {
         assert_eq!(sure("My wife lives in Rome."), 0.9);
         assert_eq!(sure("My sister is allergic to nuts."), 0.9);
         assert_eq!(sure("My sister lives in Rome."), 0.4);
+    }
+
+    #[test]
+    fn nobody_is_married_to_who_has_died() {
+        let over = |text: &str| {
+            let endings = extract(&format!("Nora: {text}")).endings.into_iter();
+            endings.map(|ending| ending.relation).collect::<Vec<_>>()
+        };
+        assert_eq!(over("My wife died last month."), ["married_to"]);
+        assert_eq!(over("My boyfriend passed away."), ["partner_of"]);
+        for text in [
+            "My wife died laughing.",
+            "My dad died last year.",
+            "If my wife died I would cry.",
+            "My wife's dog died.",
+            "Everyone but my wife died.",
+        ] {
+            assert_eq!(over(text), <[&str; 0]>::default(), "{text}");
+        }
     }
 }

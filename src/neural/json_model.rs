@@ -291,7 +291,7 @@ mod tests {
             ("{\"a\":[{\"b\":1},{\"c\":2}],\"d\":", "the answer is no JSON: EOF"),
             (&"{".repeat(1 << 20), "the answer is no JSON: "),
         ] {
-            assert!(json(text).expect_err("is none").starts_with(expected), "{:.20}", text);
+            assert!(json(text).expect_err("is none").starts_with(expected), "{text:.20}");
         }
     }
 }

@@ -537,8 +537,7 @@ fn nothing_is_enough_of_nothing() {
 #[test]
 fn what_goes_wrong_where_nothing_is_left_stands_in_the_log() {
     let folder = tempfile::tempdir().unwrap();
-    let db =
-        Options::new().embedder(Arc::new(FixedEmbedder::default())).open(folder.path()).unwrap();
+    let db = Options::new().embedder(Arc::new(FixedEmbedder)).open(folder.path()).unwrap();
     let policy = Scripted { selections: Mutex::new(vec![None; 8]) };
     let mut state = Reconstruction::begin(ASKED, Budget::default());
     state.run(&db, &policy).unwrap();

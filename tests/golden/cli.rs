@@ -209,7 +209,7 @@ fn a_script_without_end_is_refused() {
     for quoted in [format!("RETURN '{long}'"), format!("RETURN  '{long}'")] {
         let refused = engraph(&["query", arg(db.path())], &quoted);
         let error = message(&refused, 1);
-        assert!(error.contains("1048576"), "{:.300}", error);
+        assert!(error.contains("1048576"), "{error:.300}");
         let shown = shell(db.path(), &quoted);
         assert!(text(&shown.stderr).contains("1048576"), "{:.300}", text(&shown.stderr));
     }

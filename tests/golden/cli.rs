@@ -206,7 +206,8 @@ fn the_script_comes_from_an_argument_a_file_or_stdin() {
 #[test]
 fn a_script_without_end_is_refused() {
     let (db, long) = (facts(), "ä".repeat(1 << 20));
-    for quoted in [format!("RETURN '{long}'"), format!("RETURN  '{long}'")] {
+    let marked = format!("\u{feff}RETURN '{long}'");
+    for quoted in [format!("RETURN '{long}'"), format!("RETURN  '{long}'"), marked] {
         let refused = engraph(&["query", arg(db.path())], &quoted);
         let error = message(&refused, 1);
         assert!(error.contains("1048576"), "{error:.300}");

@@ -120,6 +120,16 @@ impl Graph {
     }
 }
 
+/// What is held where one source tells this as what is new, and where all of it is asserted.
+fn new_and_all(told: &[Told]) -> [Vec<String>; 2] {
+    [true, false].map(|is_new| {
+        let folder = tempfile::tempdir().unwrap();
+        let graph = Graph::new(folder.path());
+        graph.tell_by(told, |_| "hr".to_owned(), is_new);
+        graph.held()
+    })
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(96))]
 
@@ -155,12 +165,7 @@ proptest! {
     ) {
         told.sort_by_key(|told| told.3);
         told.dedup_by_key(|told| told.3);
-        let folders = [tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap()];
-        let [new, all] = [true, false].map(|is_new| {
-            let graph = Graph::new(folders[usize::from(is_new)].path());
-            graph.tell_by(&told, |_| "hr".to_owned(), is_new);
-            graph.held()
-        });
+        let [new, all] = new_and_all(&told);
         prop_assert_eq!(new, all);
     }
 }
@@ -188,12 +193,7 @@ fn what_is_told_of_a_colleague_is_of_no_one_else() {
 #[test]
 fn another_tail_of_an_inverse_is_no_other_value() {
     let told = [(0, 4, 0, 20, Some(2), 9), (0, 4, 1, 21, None, 9), (0, 4, 0, 20, None, 9)];
-    let folders = [tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap()];
-    let [new, all] = [true, false].map(|is_new| {
-        let graph = Graph::new(folders[usize::from(is_new)].path());
-        graph.tell_by(&told, |_| "hr".to_owned(), is_new);
-        graph.held()
-    });
+    let [new, all] = new_and_all(&told);
     assert_eq!(new, all);
 }
 

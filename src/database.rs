@@ -350,7 +350,7 @@ impl Engraph {
         // What a model has drawn is not lost to a clock.
         let patience = Patience::until(&allowance.interrupt);
         let workshop = Workshop { patience, ..self.workshop() };
-        consolidate::said(workshop, session.as_deref(), &allowance.interrupt)
+        consolidate::said(workshop, session.as_deref())
     }
 
     /// A write within an open transaction: done whole, or not at all.

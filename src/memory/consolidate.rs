@@ -26,7 +26,6 @@ use super::means::{Construction, Means};
 use super::theme_graph::Grouping;
 use super::topics::{CueLinker, Linker};
 use crate::context::limits::Patience;
-use crate::context::run::Interrupt;
 use crate::error::{Diagnostic, Error, Result};
 use crate::graph_names::{EPISODE, TOPIC};
 use crate::indexes::Indexes;
@@ -85,7 +84,7 @@ pub(crate) struct Workshop<'w> {
     pub(crate) consolidator: &'w Consolidator,
     pub(crate) means: Means<'w>,
     pub(crate) durability: Durability,
-    /// How long it waits for others that write, or that consolidate the same sessions.
+    /// How long it waits for others that write, and whether it is to end at all.
     pub(crate) patience: Patience<'w>,
 }
 
@@ -380,11 +379,7 @@ pub(crate) fn buffered_at(reader: Reader<'_>) -> Result<Vec<(String, SessionBuff
 }
 
 /// The statement: a row for each episode.
-pub(crate) fn said(
-    workshop: Workshop<'_>,
-    session: Option<&str>,
-    interrupt: &Interrupt,
-) -> Result<Answer> {
+pub(crate) fn said(workshop: Workshop<'_>, session: Option<&str>) -> Result<Answer> {
     const COLUMNS: [&str; 7] =
         ["episode", "title", "turns", "concepts", "new", "semantics", "facts"];
     let columns = COLUMNS.map(str::to_owned).to_vec();
@@ -410,7 +405,7 @@ pub(crate) fn said(
             count(done.semantics),
             count(done.facts),
         ]);
-        match interrupt.is_asked() {
+        match workshop.patience.is_interrupted() {
             true => Err(Error::Interrupted),
             false => Ok(()),
         }

@@ -16,7 +16,7 @@ use super::extract::{Entity, ExtractedFact, Extraction, Rules};
 use super::means::Means;
 use super::validate::UNCERTAIN;
 use super::walk::edges;
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::graph_names::{MENTION, PERSON};
 use crate::models::Models;
 use crate::neural::dot;
@@ -153,7 +153,11 @@ fn relative(
     let whose = whose.and_then(|(owner, role)| Some((owner, Rules::role(role)?.relation)));
     let Some((owner, relation)) = whose else { return Ok(None) };
     let is_over = endings.iter().any(|over| over.head.name == owner && over.relation == relation);
-    if is_over || !matches!(relation, "engaged_to" | "married_to") || is_alias(reader, entity)? {
+    if is_over || !matches!(relation, "engaged_to" | "married_to") {
+        return Ok(None);
+    }
+    let is_alias = key_in(reader, entity)?.is_some_and(|key| key != entity.name);
+    if is_alias {
         return Ok(None);
     }
     let is_of_it = |fact: &&ExtractedFact| {
@@ -161,13 +165,15 @@ fn relative(
     };
     let (now, over): (Vec<_>, Vec<_>) =
         facts.iter().filter(is_of_it).partition(|fact| is_held(fact.valid, fact.confidence));
-    let mut names = BTreeSet::new();
-    for fact in now {
-        names.insert(key_of(reader, resolution, &fact.tail)?);
-    }
+    // As it stands in the graph, or will.
+    let key_of = |fact: &&ExtractedFact| {
+        let meant = resolution.of(&fact.tail).0;
+        Ok::<_, Error>(key_in(reader, meant)?.unwrap_or_else(|| meant.name.clone()))
+    };
+    let mut names = now.iter().map(key_of).collect::<Result<BTreeSet<_>>>()?;
     names.extend(spouses(reader, owner, relation)?);
-    for fact in over {
-        names.remove(&key_of(reader, resolution, &fact.tail)?);
+    for fact in &over {
+        names.remove(&key_of(fact)?);
     }
     for (tail, stands, _) in references(reader, &entity.name)? {
         let split = reader.node(tail, SystemScope::Current)?.filter(|_| !stands);
@@ -182,19 +188,10 @@ fn relative(
     }))
 }
 
-/// Whether the graph has an entity of another key under a name.
-fn is_alias(reader: Reader<'_>, entity: &Entity) -> Result<bool> {
-    let Some(node) = reader.find(&entity.label, &entity.name)? else { return Ok(false) };
-    let record = reader.node(node, SystemScope::Current)?;
-    Ok(record.is_some_and(|record| record.key != entity.name))
-}
-
-/// The key that an entity has in the graph, or will have.
-fn key_of(reader: Reader<'_>, resolution: &Resolution, said: &Entity) -> Result<String> {
-    let meant = resolution.of(said).0;
-    let node = reader.find(&meant.label, &meant.name)?;
-    let record = node.map(|node| reader.node(node, SystemScope::Current)).transpose()?.flatten();
-    Ok(record.map_or_else(|| meant.name.clone(), |record| record.key.clone()))
+/// The key that the graph has for an entity of that name or alias; none if it has none.
+fn key_in(reader: Reader<'_>, entity: &Entity) -> Result<Option<String>> {
+    let Some(node) = reader.find(&entity.label, &entity.name)? else { return Ok(None) };
+    Ok(reader.node(node, SystemScope::Current)?.map(|record| record.key.clone()))
 }
 
 /// The keys of the persons whom somebody is held to have such a relation to, whichever of them told it.

@@ -152,6 +152,11 @@ pub(in crate::memory) struct Role {
 
 /// What a relative is called whom a word means; none of friends and others of whom people have many.
 pub(super) fn role(word: &str) -> Option<Role> {
+    let &(word, relation, _) = KIN.iter().find(|row| row.0 == word)?;
+    let is_one = OF_ONE.contains(&relation);
+    if !is_one && !OF_SEVERAL.contains(&relation) {
+        return None;
+    }
     let name = match word {
         "mom" | "mum" => "mother",
         "dad" => "father",
@@ -160,37 +165,15 @@ pub(super) fn role(word: &str) -> Option<Role> {
         "grandma" => "grandmother",
         "grandpa" => "grandfather",
         "kid" => "child",
-        _ => ROLES.iter().chain(ROLES_OF_ONE).find(|role| **role == word)?,
+        _ => word,
     };
-    Some(Role { name, is_one: ROLES_OF_ONE.contains(&name), relation: kin(word)?.relation? })
+    Some(Role { name, is_one, relation })
 }
 
-const ROLES_OF_ONE: &[&str] = &[
-    "boss",
-    "boyfriend",
-    "father",
-    "fiance",
-    "fiancee",
-    "girlfriend",
-    "husband",
-    "mother",
-    "partner",
-    "spouse",
-    "wife",
-];
-
-const ROLES: &[&str] = &[
-    "baby",
-    "brother",
-    "child",
-    "daughter",
-    "grandfather",
-    "grandmother",
-    "sister",
-    "son",
-    "stepdaughter",
-    "stepson",
-];
+/// Relations to those of whom a person has one at a time by each word, and to the other relatives who are told of
+/// without a name.
+const OF_ONE: &[&str] = &["engaged_to", "has_parent", "married_to", "partner_of", "works_for"];
+const OF_SEVERAL: &[&str] = &["has_child", "has_grandparent", "has_sibling"];
 
 /// The relation of a person to several, by one word: `kids`, `brothers`; none if the word says too little.
 pub(super) fn kin_of_several(word: &str) -> Option<&'static str> {

@@ -18,7 +18,7 @@ impl Finder<'_> {
         }
         self.of_widowed(person, role.relation, (owner, kin + 1));
         let (before, ended) = (self.found.len(), self.endings.len());
-        self.of_relative(&name, owner, kin + 1);
+        self.of_subject(&name, owner, kin + 1);
         // What such a one does or feels is told by the statement; "my husband left me" ends no job.
         let told = self.found.split_off(before);
         self.found.extend(told.into_iter().filter(|fact| TOLD.contains(&fact.relation.as_str())));

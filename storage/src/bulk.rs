@@ -2,17 +2,17 @@
 //! database, and taken into it in one step.
 //!
 //! ```text
-//! facts ──▶ a file ──▶ parts by head: plain? ──▶ tables by head, of versions ┐
-//!                                  │     └────▶ parts by tail ──▶ tables ────┴──▶ commit with a mark
-//!                                  ├─known already: nothing is done                   │
-//!                                  └─no──▶ given back, for a transaction              │
-//!                                                                taken in, mark gone ◀┘
+//! facts ──▶ a spool ──▶ parts by head: plain? ──▶ tables by head, of versions ┐
+//!                                   │     └────▶ parts by tail ──▶ tables ────┴──▶ commit with a mark
+//!                                   ├─known already: nothing is done                   │
+//!                                   └─no──▶ given back, for a transaction              │
+//!                                                                 taken in, mark gone ◀┘
 //! ```
 //!
 //! How facts wait is in [`spool`] and [`parts`], what is plain in [`plan`], what says nothing new in
 //! [`known`], what the tables hold in [`tables`]. The update rule itself is in none of them: [`known`] asks
-//! it, and what is neither plain nor known goes to it. A part is as much as is in memory at once, for each
-//! core.
+//! it, and what is neither plain nor known goes to it. A part has two tables by its heads and one by its tails;
+//! of what a large load has, each core has one part in memory, and decides a stretch of its heads at a time.
 //!
 //! Invariant: all of a load has one instant, and no reader is told that instant or a later one before
 //! it sees all of it, nor an earlier one of a state that has part of it. A crash after the commit leaves
@@ -40,19 +40,20 @@ use crate::error::{Result, StorageError};
 use crate::families::Family;
 use crate::graph::{BulkFact, FactId, NodeId, RelationId, SystemScope, Time};
 use crate::overlay::Overlay;
+use crate::pack;
 use crate::reader::Reader;
 use crate::staged;
 use crate::store::{BULK_KEY, Store};
 use parts::{Counts, Parts, Ranges};
 use plan::{Closing, Plan};
-use spool::{Records, Row, Spool};
+use spool::{MEMORY, Records, Row, STRETCH, Sorted, Spool};
 use tables::Tables;
 
 /// Fewer facts are asserted one by one: tables are not worth it.
 const FACTS_MIN: usize = if cfg!(test) { 4 } else { 4_096 };
 
 /// Facts on their way into a store, as if each had been asserted, in this order, in one transaction.
-/// They wait in a file; what is not finished leaves nothing.
+/// They wait in memory, or in a file if they are many; what is not finished leaves nothing.
 pub struct Load<'s> {
     store: &'s Store,
     spool: Spool,
@@ -131,12 +132,12 @@ impl Store {
     ///
     /// # Errors
     ///
-    /// [`StorageError::ReadOnly`]; [`StorageError::Io`] if a file cannot be made in the folder.
+    /// [`StorageError::ReadOnly`].
     pub fn begin_load(&self) -> Result<Load<'_>> {
         if self.is_read_only() {
             return Err(StorageError::ReadOnly);
         }
-        let spool = Spool::new(self.folder()).map_err(failed(self.path()))?;
+        let spool = Spool::new(self.folder(), MEMORY);
         let (heads, tails) = (Counts::default(), Counts::default());
         let (relations, losses) = (Vec::new(), self.commits.losses());
         Ok(Load { store: self, spool, heads, tails, count: 0, last: None, relations, losses })
@@ -145,7 +146,7 @@ impl Store {
     /// Stores the plain ones of a load, unless they are too few.
     fn load_parts(
         &self,
-        parts: (Parts, Parts),
+        parts: (Heads<'_>, Parts),
         (relations, losses): (&[bool], u64),
         wall: Time,
         progress: &mut dyn FnMut(u64, u64),
@@ -154,11 +155,10 @@ impl Store {
         let may_miss = self.commits.losses() != losses;
         self.engine.check_place()?;
         staged::begin(self.folder())?;
-        let first = writer.counters.next_fact;
-        let count = parts.0.ranges().sizes().iter().sum();
-        let next_fact = first.checked_add(count).ok_or(StorageError::Exhausted("fact"))?;
+        let (firsts, next_fact) = numbers(writer.counters.next_fact, parts.0.ranges().sizes())
+            .ok_or(StorageError::Exhausted("fact"))?;
         let commit = self.commits.begin_load(wall)?;
-        let written = self.stage_all((&parts, may_miss), commit, first, progress);
+        let written = self.stage_all((&parts, may_miss), commit, &firsts, progress);
         let Ok(staged @ Staged { any: true, .. }) = written else {
             self.commits.drop_load();
             staged::remove(self.folder())?;
@@ -176,23 +176,23 @@ impl Store {
         })?;
         drop(writer);
         // So that the next opening has no log to read.
-        self.engine.flush()?;
+        self.engine.begin_flush()?;
         Ok(staged)
     }
 
-    /// Writes all tables, unless there is too little for them. If nodes may be missing that were there when
-    /// the load began, their facts are left.
+    /// Writes all tables, unless there is too little for them. The facts of each part have numbers from one on. If
+    /// nodes may be missing that were there when the load began, their facts are left.
     fn stage_all(
         &self,
-        ((heads, tails), may_miss): (&(Parts, Parts), bool),
+        ((heads, tails), may_miss): (&(Heads<'_>, Parts), bool),
         commit: Time,
-        first: u64,
+        firsts: &[u64],
         progress: &mut dyn FnMut(u64, u64),
     ) -> Result<Staged> {
         let folder = staged::folder(self.folder());
         let tables = Tables { engine: &self.engine, folder: &folder, tails, commit };
-        let sizes = heads.ranges().sizes();
-        let (parts, total) = (sizes.len(), sizes.len() + tails.ranges().sizes().len() + 1);
+        let parts = heads.ranges().sizes().len();
+        let total = parts + tails.ranges().sizes().len() + 1;
         let mut count = 0;
         let mut done = || {
             count += 1;
@@ -200,19 +200,24 @@ impl Store {
         };
         let planned = Mutex::new(Planned::default());
         let head = |part: usize| {
-            let bytes = heads.take(part).map_err(failed(&folder))?;
-            let mut rows = spool::rows(&bytes).map_err(failed(&folder))?;
+            let taken = heads.taken(part).map_err(failed(&folder))?;
+            let rows = heads.sorted(part, &taken).map_err(failed(&folder))?;
             let snapshot = self.snapshot(commit);
-            let lost = match may_miss {
-                true => take_lost(&mut rows, snapshot.reader())?,
-                false => Vec::new(),
-            };
-            let mut plan = Plan::of(rows, snapshot.reader())?;
-            plan.left.extend(lost);
-            let before: u64 = sizes[..part].iter().sum();
-            tables.heads(part, &plan, FactId(first + before), snapshot.reader())?;
-            planned.lock().add(plan);
-            Ok(())
+            let reader = snapshot.reader();
+            tables.heads(part, FactId(firsts[part]), reader, |tables| {
+                for rows in rows.stretches() {
+                    let mut rows = rows.map_err(failed(&folder))?;
+                    let lost = match may_miss {
+                        true => take_lost(&mut rows, reader)?,
+                        false => Vec::new(),
+                    };
+                    let mut plan = Plan::of(rows, reader)?;
+                    plan.left.extend(lost);
+                    tables.add(&plan)?;
+                    planned.lock().add(plan);
+                }
+                Ok(())
+            })
         };
         each_part(parts, &head, &mut done)?;
         let (staged, closings) = planned.into_inner().settle();
@@ -304,9 +309,9 @@ impl Load<'_> {
         let staged = match count < FACTS_MIN as u64 {
             true => None,
             false => {
-                let heads =
-                    scattered(&mut records, heads.ranges(), place).map_err(failed(folder))?;
-                let tails = Parts::new(tails.ranges(), place).map_err(failed(folder))?;
+                let heads = Heads::of(&mut records, heads.ranges(), place);
+                let heads = heads.map_err(failed(folder))?;
+                let tails = Parts::new(tails.ranges(), place, tails::BYTES);
                 Some(store.load_parts((heads, tails), (&relations, losses), wall, progress)?)
             }
         };
@@ -362,15 +367,70 @@ fn take_lost(rows: &mut Vec<Row<'_>>, reader: Reader<'_>) -> Result<Vec<u64>> {
     Ok(lost)
 }
 
-/// A file for each part of the rows.
-fn scattered(records: &mut Records, ranges: Ranges, folder: &Path) -> std::io::Result<Parts> {
-    let parts = Parts::new(ranges, folder)?;
-    let mut writer = parts.writer();
-    while records.advance()? {
-        writer.write(records.head()?, records.bytes())?;
+/// The first number of the facts of each part, and the next one after all, where so many have numbers already. Each
+/// stretch of a part begins a pack.
+fn numbers(next: u64, sizes: &[u64]) -> Option<(Vec<u64>, u64)> {
+    let pack = pack::FACTS as u64;
+    let (mut firsts, mut next) = (Vec::new(), next.checked_next_multiple_of(pack)?);
+    for size in sizes {
+        firsts.push(next);
+        let stretches = size / STRETCH as u64 + 1;
+        let most = size.checked_add(stretches.checked_mul(pack)?)?;
+        next = next.checked_add(most)?.checked_next_multiple_of(pack)?;
     }
-    writer.finish()?;
-    Ok(parts)
+    Some((firsts, next))
+}
+
+/// The rows of a load in parts by their heads.
+enum Heads<'r> {
+    /// All are in memory, where each part looks for its own.
+    Memory(&'r [Vec<u8>], Ranges),
+    /// Each part has a file.
+    Files(Parts),
+}
+
+impl<'r> Heads<'r> {
+    fn of(records: &'r mut Records, ranges: Ranges, folder: &Path) -> std::io::Result<Self> {
+        if records.in_memory().is_none() {
+            let parts = Parts::in_files(ranges, folder);
+            let mut writer = parts.writer();
+            while records.advance()? {
+                writer.write(records.head()?, records.bytes())?;
+            }
+            writer.finish()?;
+            return Ok(Self::Files(parts));
+        }
+        Ok(Self::Memory(records.in_memory().unwrap_or_default(), ranges))
+    }
+
+    fn ranges(&self) -> &Ranges {
+        match self {
+            Self::Memory(_, ranges) => ranges,
+            Self::Files(parts) => parts.ranges(),
+        }
+    }
+
+    /// What a part has in a file, which is gone then.
+    fn taken(&self, part: usize) -> std::io::Result<Option<Vec<u8>>> {
+        match self {
+            Self::Memory(..) => Ok(None),
+            Self::Files(parts) => parts.take(part).map(Some),
+        }
+    }
+
+    /// The rows of a part, of which that was taken.
+    fn sorted<'t>(&self, part: usize, taken: &'t Option<Vec<u8>>) -> std::io::Result<Sorted<'t>>
+    where
+        'r: 't,
+    {
+        let pieces = match self {
+            Self::Memory(pieces, _) => *pieces,
+            Self::Files(_) => taken.as_slice(),
+        };
+        let ranges = self.ranges();
+        let count = ranges.sizes().get(part).map_or(0, |facts| *facts as usize);
+        Sorted::of(pieces, |head| ranges.has(part, head), count)
+    }
 }
 
 /// Does the work for each part, on as many threads as there are cores.

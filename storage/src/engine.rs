@@ -188,21 +188,28 @@ impl Engine {
         self.db.write_opt(self.batch(changes)?, &options).map_err(engine_error)
     }
 
-    /// Writes a table of its own, of keys in order, and puts it on the disk.
-    pub(crate) fn stage<K: AsRef<[u8]>, V: AsRef<[u8]>>(
+    /// Writes tables beside the others, and puts those on the disk that have anything.
+    pub(crate) fn stage<T, const N: usize>(
         &self,
-        family: Family,
-        path: &Path,
-        entries: impl Iterator<Item = Result<(K, V)>>,
-    ) -> Result<()> {
-        let options = family_options(family, &self.cache, self.memory);
-        let mut table = SstFileWriter::create(&options);
-        table.open(path).map_err(engine_error)?;
-        for entry in entries {
-            let (key, value) = entry?;
-            table.put(key, value).map_err(engine_error)?;
-        }
-        table.finish().map_err(engine_error)
+        tables: [(Family, PathBuf); N],
+        write: impl FnOnce(&mut [NewTable<'_>; N]) -> Result<T>,
+    ) -> Result<T> {
+        let options = tables.each_ref().map(|(family, _)| {
+            let mut options = family_options(*family, &self.cache, self.memory);
+            // As what was just written: a load takes less time, and what is merged later less room.
+            options.set_bottommost_compression_type(compression().0);
+            options.set_bottommost_compression_options(0, 0, 0, 0, false);
+            options
+        });
+        let new = |at: usize| NewTable {
+            writer: SstFileWriter::create(&options[at]),
+            path: &tables[at].1,
+            is_open: false,
+        };
+        let mut new = std::array::from_fn(new);
+        let made = write(&mut new)?;
+        new.into_iter().try_for_each(NewTable::finish)?;
+        Ok(made)
     }
 
     /// Takes tables in whose keys do not overlap, which moves them into the folder of the engine. If that
@@ -219,8 +226,17 @@ impl Engine {
 
     /// Writes all tables, so that no log is needed any more.
     pub(crate) fn flush(&self) -> Result<()> {
+        self.flush_and(true)
+    }
+
+    /// The same beside what goes on, which does not wait for it.
+    pub(crate) fn begin_flush(&self) -> Result<()> {
+        self.flush_and(false)
+    }
+
+    fn flush_and(&self, wait: bool) -> Result<()> {
         let mut options = FlushOptions::default();
-        options.set_wait(true);
+        options.set_wait(wait);
         for family in Family::ALL {
             self.db.flush_cf_opt(handle(&self.db, family)?, &options).map_err(engine_error)?;
         }
@@ -293,6 +309,31 @@ impl Engine {
     /// The last sequence number that was given away.
     pub(crate) fn last_sequence(&self) -> u64 {
         self.db.latest_sequence_number()
+    }
+}
+
+/// A table that is written by itself.
+pub(crate) struct NewTable<'o> {
+    writer: SstFileWriter<'o>,
+    path: &'o Path,
+    is_open: bool,
+}
+
+impl NewTable<'_> {
+    /// Adds a key, which comes after those that were added before.
+    pub(crate) fn put(&mut self, key: impl AsRef<[u8]>, value: impl AsRef<[u8]>) -> Result<()> {
+        if !self.is_open {
+            self.writer.open(self.path).map_err(engine_error)?;
+            self.is_open = true;
+        }
+        self.writer.put(key, value).map_err(engine_error)
+    }
+
+    fn finish(mut self) -> Result<()> {
+        match self.is_open {
+            true => self.writer.finish().map_err(engine_error),
+            false => Ok(()),
+        }
     }
 }
 
@@ -487,6 +528,15 @@ fn descriptors(families: &[Family], cache: &Cache, memory: Memory) -> Vec<Column
         .collect()
 }
 
+/// How tables are compressed that were just written, and the last ones, which most is in.
+fn compression() -> (DBCompressionType, DBCompressionType) {
+    // Tests look for bytes in the files.
+    match cfg!(test) {
+        true => (DBCompressionType::None, DBCompressionType::None),
+        false => (DBCompressionType::Lz4, DBCompressionType::Zstd),
+    }
+}
+
 fn family_options(family: Family, cache: &Cache, memory: Memory) -> Options {
     let mut blocks = BlockBasedOptions::default();
     blocks.set_block_cache(cache);
@@ -512,11 +562,7 @@ fn family_options(family: Family, cache: &Cache, memory: Memory) -> Options {
     }
     options.set_block_based_table_factory(&blocks);
     options.set_write_buffer_size(memory.write_buffers / 4);
-    // Tests look for bytes in the files.
-    let (upper, last) = match cfg!(test) {
-        true => (DBCompressionType::None, DBCompressionType::None),
-        false => (DBCompressionType::Lz4, DBCompressionType::Zstd),
-    };
+    let (upper, last) = compression();
     options.set_compression_type(upper);
     // A name, or what leads to a pack, is looked up alone.
     let last = if is_looked_up(family) { upper } else { last };

@@ -89,6 +89,11 @@ impl<'r> Reader<'r> {
         Ok(Counters::read(self.view)?.clock)
     }
 
+    /// How many nodes were ever made.
+    pub fn nodes_made(&self) -> Result<u64> {
+        Ok(Counters::read(self.view)?.next_node)
+    }
+
     /// Whether any fact was ever stored.
     pub(crate) fn has_facts(&self) -> Result<bool> {
         Ok(Counters::read(self.view)?.next_fact > 0)

@@ -1,11 +1,11 @@
-//! A load in parts: ranges of nodes that have about as many facts each, and a file for each of them.
+//! A load in parts: ranges of nodes that have about as many facts each, and what waits for each of them.
 
 use std::io::Result;
 use std::path::Path;
 
 use parking_lot::Mutex;
 
-use super::spool::{BUFFER, Spool};
+use super::spool::{BUFFER, MEMORY, Spool};
 use crate::graph::NodeId;
 
 /// Nodes that are counted together.
@@ -18,7 +18,7 @@ const FACTS_MIN: u64 = if cfg!(test) { 3 } else { 50_000 };
 /// And about that at the most, if the parts are not too many: they have to be in memory. All facts of a
 /// node are one part, however many they are.
 const FACTS_MAX: u64 = 1 << 19;
-/// There are about so many parts at the most, by heads and by tails: each has a file that is open.
+/// There are about so many parts at the most, by heads and by tails: each may have a file that is open.
 const PARTS_MAX: u64 = 64;
 
 /// How many facts the nodes have, some nodes together.
@@ -70,18 +70,39 @@ impl Ranges {
     fn part(&self, node: NodeId) -> usize {
         self.ends.partition_point(|end| *end <= node.0)
     }
+
+    /// Whether a node is in a part.
+    pub(super) fn has(&self, part: usize, node: NodeId) -> bool {
+        let end = |part: usize| self.ends.get(part).copied();
+        let begin = part.checked_sub(1).and_then(end);
+        begin.is_none_or(|begin| begin <= node.0) && end(part).is_none_or(|end| node.0 < end)
+    }
 }
 
-/// A file for each part.
+/// What waits for each part.
 pub(super) struct Parts {
     ranges: Ranges,
-    files: Vec<Mutex<Option<Spool>>>,
+    waiting: Vec<Mutex<Option<Spool>>>,
 }
 
 impl Parts {
-    pub(super) fn new(ranges: Ranges, folder: &Path) -> Result<Self> {
-        let files = ranges.sizes.iter().map(|_| Ok(Mutex::new(Some(Spool::new(folder)?))));
-        Ok(Self { files: files.collect::<Result<_>>()?, ranges })
+    /// A file for each part.
+    pub(super) fn in_files(ranges: Ranges, folder: &Path) -> Self {
+        Self::of(ranges, |_| Spool::new(folder, 0))
+    }
+
+    /// In memory, if all records have room there, which have so many bytes each; else a file for each part.
+    pub(super) fn new(ranges: Ranges, folder: &Path, record_bytes: usize) -> Self {
+        let bytes = |facts: u64| facts.saturating_mul(record_bytes as u64);
+        match bytes(ranges.sizes.iter().sum()) <= MEMORY as u64 {
+            true => Self::of(ranges, |facts| Spool::with_room(folder, bytes(facts) as usize)),
+            false => Self::in_files(ranges, folder),
+        }
+    }
+
+    fn of(ranges: Ranges, spool: impl Fn(u64) -> Spool) -> Self {
+        let waiting = ranges.sizes.iter().map(|facts| Mutex::new(Some(spool(*facts)))).collect();
+        Self { ranges, waiting }
     }
 
     pub(super) fn ranges(&self) -> &Ranges {
@@ -90,13 +111,13 @@ impl Parts {
 
     /// Writes into the parts. There may be several of these at once.
     pub(super) fn writer(&self) -> PartsWriter<'_> {
-        PartsWriter { parts: self, waiting: vec![Vec::new(); self.files.len()] }
+        PartsWriter { parts: self, waiting: vec![Vec::new(); self.waiting.len()] }
     }
 
     /// Writes whole records into a part, and takes them from where they were.
     fn append(&self, part: usize, records: &mut Vec<u8>) -> Result<()> {
-        match self.files.get(part).map(Mutex::lock).as_deref_mut() {
-            Some(Some(file)) => file.write(records)?,
+        match self.waiting.get(part).map(Mutex::lock).as_deref_mut() {
+            Some(Some(spool)) => spool.write(records)?,
             _ => return Err(std::io::Error::other("a part of the load is read already")),
         }
         records.clear();
@@ -105,8 +126,8 @@ impl Parts {
 
     /// All that was written into a part, which is gone then.
     pub(super) fn take(&self, part: usize) -> Result<Vec<u8>> {
-        match self.files.get(part).and_then(|file| file.lock().take()) {
-            Some(file) => file.bytes(),
+        match self.waiting.get(part).and_then(|spool| spool.lock().take()) {
+            Some(spool) => spool.bytes(),
             None => Err(std::io::Error::other("a part of the load is read already")),
         }
     }

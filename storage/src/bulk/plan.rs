@@ -52,8 +52,9 @@ enum Fate {
 }
 
 impl<'b> Plan<'b> {
+    /// That of rows in the order of their heads, relations and places.
     pub(super) fn of(mut rows: Vec<Row<'b>>, reader: Reader<'_>) -> Result<Self> {
-        rows.sort_unstable_by_key(|row| (row.fact.head, row.fact.relation, row.place));
+        debug_assert!(rows.is_sorted_by_key(|row| (row.fact.head, row.fact.relation, row.place)));
         let (all, closings, tails) = (Vec::with_capacity(rows.len()), Vec::new(), Vec::new());
         let (beliefs, past) = (Beliefs::new(reader), Past::new(reader)?);
         let mut fates = Fates { reader, beliefs, past, all, closings, tails };

@@ -8,20 +8,20 @@
 use std::collections::BTreeMap;
 use std::hint::black_box;
 use std::ops::Range;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
-use super::parts::Parts;
+use super::parts::{Parts, PartsWriter};
 use super::plan::{Closing, Plan};
 use super::spool::Row;
 use super::tails;
 use crate::adjacency::{self, Adjacency};
-use crate::engine::Engine;
+use crate::engine::{Engine, NewTable};
 use crate::error::{Result, StorageError};
 use crate::evidence::cut_by;
 use crate::families::Family;
 use crate::graph::{Denial, Edge, FactId, Interval, NodeId, Side, Time, VersionRecord};
 use crate::key;
-use crate::pack::{self, in_pack, runs};
+use crate::pack::{self, runs};
 use crate::reader::Reader;
 use crate::record;
 use crate::staged;
@@ -29,6 +29,9 @@ use crate::staged;
 /// Runs of a head from which on the few facts that a load has of it are alone: who scans the head has a
 /// pack to read for each run, and with many loads there would be many.
 pub(super) const RUNS_MAX: usize = if cfg!(test) { 3 } else { 16 };
+
+/// Facts that are asked for together.
+const TOGETHER: usize = 64;
 
 /// See the module.
 pub(super) struct Tables<'l> {
@@ -66,31 +69,34 @@ type Held = BTreeMap<NodeId, Vec<Range<u64>>>;
 /// A key and its value.
 type Entry = (Vec<u8>, Vec<u8>);
 
-impl Tables<'_> {
-    /// Writes what stands at the heads of a part, and its versions. Its facts get numbers from `first`
-    /// on, in the order of the keys. What stands at their tails is kept for [`Self::tails`].
-    pub(super) fn heads(
-        &self,
-        part: usize,
-        plan: &Plan<'_>,
-        first: FactId,
-        reader: Reader<'_>,
-    ) -> Result<()> {
+/// What stands at the heads of a part, on its way into tables.
+pub(super) struct HeadTables<'t, 'l, 'o> {
+    tables: &'t Tables<'l>,
+    reader: Reader<'t>,
+    /// The number of the next fact, the first of a pack.
+    next: FactId,
+    out: &'t mut NewTable<'o>,
+    versions: &'t mut NewTable<'o>,
+    tails: PartsWriter<'t>,
+}
+
+impl HeadTables<'_, '_, '_> {
+    /// Adds the facts of some heads, which come after those that were added before. They get numbers in the order of
+    /// the keys.
+    pub(super) fn add(&mut self, plan: &Plan<'_>) -> Result<()> {
         if plan.plain.is_empty() {
             return Ok(());
         }
-        let ended = plan.closings.iter().map(|closing| self.ended_edge(closing));
-        let mut writer = self.tails.writer();
-        let numbered = plan.plain.iter().zip(first.0..);
-        let new = numbered.map(|(row, number)| row.fact.edge(FactId(number), self.commit));
-        for edge in ended.clone().chain(new) {
-            writer.write(edge.tail, &tails::encode(&edge)).map_err(|source| self.failed(source))?;
+        let Self { tables, reader, next: first, .. } = *self;
+        let ended = plan.closings.iter().map(|closing| tables.ended_edge(closing));
+        let edge = |(row, number): (&Row<'_>, u64)| row.fact.edge(FactId(number), tables.commit);
+        for edge in ended.clone().chain(plan.plain.iter().zip(first.0..).map(edge)) {
+            let written = self.tails.write(edge.tail, &tails::encode(&edge));
+            written.map_err(|source| tables.failed(source))?;
         }
-        writer.finish().map_err(|source| self.failed(source))?;
         let held = held(&plan.plain, reader)?;
-        let blocks = self.blocks(&plan.plain, first, &held);
-        let alone = blocks.iter().flat_map(|block| block.rows(false));
-        let alone = alone.map(|(row, number)| row.fact.edge(FactId(number), self.commit));
+        let blocks = tables.blocks(&plan.plain, first, &held);
+        let alone = blocks.iter().flat_map(|block| block.rows(false)).map(edge);
         let entry = |edge: Edge| {
             let key = Adjacency::of(Side::Out, &edge).encode();
             (key.as_ref().to_vec(), adjacency::encode(&edge).as_ref().to_vec())
@@ -98,33 +104,55 @@ impl Tables<'_> {
         let mut out: Vec<Entry> = ended.chain(alone).map(entry).collect();
         out.extend(runs(&blocks, held));
         out.sort_unstable();
-        self.stage(Family::Out, part, out.into_iter().map(Ok))?;
-        self.stage(Family::Versions, part, blocks.into_iter().flat_map(|block| self.stored(block)))
+        out.iter().try_for_each(|(key, value)| self.out.put(key, value))?;
+        for block in blocks {
+            for entry in tables.stored(block) {
+                let (key, value) = entry?;
+                self.versions.put(key, value)?;
+            }
+        }
+        let numbers = (plan.plain.len() as u64).next_multiple_of(pack::FACTS as u64);
+        self.next = FactId(first.0 + numbers);
+        Ok(())
+    }
+}
+
+impl Tables<'_> {
+    /// Writes what stands at the heads of a part, which `add` adds, and its versions. Its facts get numbers from
+    /// `first` on, with which a pack begins. What stands at their tails is kept for [`Self::tails`].
+    pub(super) fn heads(
+        &self,
+        part: usize,
+        first: FactId,
+        reader: Reader<'_>,
+        add: impl FnOnce(&mut HeadTables<'_, '_, '_>) -> Result<()>,
+    ) -> Result<()> {
+        let files = [Family::Out, Family::Versions].map(|family| self.file(family, part));
+        self.engine.stage(files, |[out, versions]| {
+            let tails = self.tails.writer();
+            let mut heads = HeadTables { tables: self, reader, next: first, out, versions, tails };
+            add(&mut heads)?;
+            heads.tails.finish().map_err(|source| self.failed(source))
+        })
     }
 
-    /// Rows that get numbers from `first` on, in packs if they fill them.
+    /// Rows that get numbers from `first` on, in packs.
     fn blocks<'p, 'b>(
         &self,
         rows: &'p [Row<'b>],
         first: FactId,
         held: &Held,
     ) -> Vec<Block<'p, 'b>> {
-        let (mut blocks, mut rest) = (Vec::new(), first.0..first.0 + rows.len() as u64);
-        while !rest.is_empty() {
-            let some = in_pack(&rest);
-            let place = |fact: u64| (fact - first.0) as usize;
-            blocks.push(self.block(&rows[place(some.start)..place(some.end)], some.start, held));
-            rest.start = some.end;
-        }
-        blocks
+        let firsts = (first.0..).step_by(pack::FACTS);
+        rows.chunks(pack::FACTS)
+            .zip(firsts)
+            .map(|(rows, first)| self.block(rows, first, held))
+            .collect()
     }
 
     fn block<'p, 'b>(&self, rows: &'p [Row<'b>], first: u64, held: &Held) -> Block<'p, 'b> {
         touch_sources(rows);
         let mut block = Block { first: FactId(first), rows, pack: None, packed: 0 };
-        if rows.len() < pack::FACTS {
-            return block;
-        }
         let mut at = 0;
         for same in rows.chunk_by(|a, b| a.fact.head == b.fact.head) {
             let runs = same.first().and_then(|row| held.get(&row.fact.head));
@@ -156,21 +184,26 @@ impl Tables<'_> {
 
     /// Writes what stands at the tails of a part, once the parts of all heads are written.
     pub(super) fn tails(&self, part: usize) -> Result<()> {
-        let mut bytes = self.tails.take(part).map_err(|source| self.failed(source))?;
+        let bytes = self.tails.take(part).map_err(|source| self.failed(source))?;
         let damaged = || self.failed(std::io::Error::other("a part of the load is damaged"));
-        let (facts, rest) = bytes.as_chunks_mut::<{ tails::BYTES }>();
+        let (facts, rest) = bytes.as_chunks::<{ tails::BYTES }>();
         if !rest.is_empty() {
             return Err(damaged());
         }
         if facts.is_empty() {
             return Ok(());
         }
-        facts.sort_unstable();
-        let entry = |fact: &[u8; tails::BYTES]| {
-            let edge = tails::decode(fact, self.system()).ok_or_else(damaged)?;
+        let entry = |at: usize| {
+            let edge = tails::decode(&facts[at], self.system()).ok_or_else(damaged)?;
             Ok((Adjacency::of(Side::In, &edge).encode(), adjacency::encode(&edge)))
         };
-        self.stage(Family::In, part, facts.iter().map(entry))
+        let order = tails::order(facts).ok_or_else(damaged)?;
+        // Asked for before they are used: they lie far from each other.
+        let touched = order.chunks(TOGETHER).flat_map(|places| {
+            black_box(places.iter().fold(0, |all, at| all ^ facts[*at][0] ^ facts[*at][57]));
+            places
+        });
+        self.stage(Family::In, part, touched.map(|at| entry(*at)))
     }
 
     /// Writes the versions of what ends, and what was believed of it until now, as the part of that
@@ -234,7 +267,17 @@ impl Tables<'_> {
         part: usize,
         entries: impl Iterator<Item = Result<(K, V)>>,
     ) -> Result<()> {
-        self.engine.stage(family, &staged::table(self.folder, family, part), entries)
+        self.engine.stage([self.file(family, part)], |[table]| {
+            for entry in entries {
+                let (key, value) = entry?;
+                table.put(key, value)?;
+            }
+            Ok(())
+        })
+    }
+
+    fn file(&self, family: Family, part: usize) -> (Family, PathBuf) {
+        (family, staged::table(self.folder, family, part))
     }
 
     fn failed(&self, source: std::io::Error) -> StorageError {

@@ -121,7 +121,8 @@ fn a_load_that_a_crash_left_is_taken_in_before_its_facts_are_renewed() {
     std::fs::create_dir(&bulk).expect("a folder");
     let stage = |family: Family, key: Vec<u8>, value: Vec<u8>| {
         let table = bulk.join(format!("{}-0000.sst", family.name()));
-        upgrade.engine.stage(family, &table, [Ok((key, value))].into_iter()).expect("writes");
+        let staged = upgrade.engine.stage([(family, table)], |[table]| table.put(key, value));
+        staged.expect("writes");
     };
     let key_from = |near: NodeId, far: NodeId| {
         let [near, far, fact] = [near.0, far.0, fact.0].map(u64::to_be_bytes);

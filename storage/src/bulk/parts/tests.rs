@@ -16,6 +16,11 @@ fn parts_have_about_as_many_facts_each() {
     let ranges = counts(&facts).ranges();
     assert_eq!(ranges.sizes(), [20; 4]);
     assert_eq!([1, 10, 11, 40].map(|node| ranges.part(NodeId(node))), [0, 0, 1, 3]);
+    let is_in_its_part = |node: u64| {
+        let part = ranges.part(NodeId(node));
+        (0..4).all(|other| ranges.has(other, NodeId(node)) == (other == part))
+    };
+    assert!((0..60).all(is_in_its_part));
     // Nobody was counted, and there is a part all the same.
     assert_eq!(Counts::default().ranges().sizes(), [0]);
     assert_eq!(counts(&[(7, 2)]).ranges().sizes(), [2]);
@@ -39,8 +44,16 @@ fn parts_share_what_is_left() {
 
 #[test]
 fn what_is_written_into_a_part_is_taken_from_it_once() {
+    let ranges = || counts(&[(1, 4), (2, 4)]).ranges();
     let folder = tempfile::tempdir().unwrap();
-    let parts = Parts::new(counts(&[(1, 4), (2, 4)]).ranges(), folder.path()).unwrap();
+    let in_memory = Parts::new(ranges(), folder.path(), MEMORY / 8);
+    for parts in [in_memory, Parts::new(ranges(), folder.path(), MEMORY)] {
+        taken_once(&parts);
+    }
+    assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0);
+}
+
+fn taken_once(parts: &Parts) {
     let mut writer = parts.writer();
     let long = vec![7; BUFFER];
     for (node, bytes) in [(1, &b"one"[..]), (2, b"two"), (1, &long), (1, b"six")] {
@@ -53,5 +66,4 @@ fn what_is_written_into_a_part_is_taken_from_it_once() {
     let mut late = parts.writer();
     late.write(NodeId(2), b"late").unwrap();
     assert!(late.finish().is_err());
-    assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0);
 }

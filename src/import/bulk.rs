@@ -7,62 +7,40 @@
 //! Nodes and relations that are not there are made first, each batch's in a transaction of its own. What
 //! the store cannot take in with the others is asserted one by one, like any other fact.
 
-use compact_str::{CompactString, ToCompactString};
-use engraph_storage::graph::{Intent, Interval};
+use compact_str::ToCompactString;
 use engraph_storage::{BulkFact, Left, Load, StorageError};
 
 use crate::database::Engraph;
 use crate::error::{Error, Result};
-use crate::import::names::{self, Name, Names};
+use crate::import::batch::Batch;
+use crate::import::names::Names;
 use crate::import::telling::Telling;
 use crate::import::{Counts, Progress, Refused, Report, counted};
 use crate::threads::ahead;
 use crate::time;
 
-/// Rows that are handed on together.
-const BATCH: usize = 8_192;
 /// Rows whose names are looked up together.
 const TOGETHER: usize = 128;
+/// The most nodes whose names are read before any row is.
+const NODES_HELD: u64 = 1 << 18;
+/// Bytes of a file for each name in it, as a guess.
+const NAME_BYTES: u64 = 32;
 /// Batches that wait to be handed on.
 const BATCHES_WAITING: usize = 8;
 /// Facts of one transaction, where they are asserted one by one.
 const TRANSACTION: usize = 256;
 
-/// A row of a file; what names something is short as a rule, and needs no memory of its own.
-pub(super) struct Row {
-    pub(super) line: u64,
-    pub(super) head: Name,
-    pub(super) relation: CompactString,
-    pub(super) tail: Name,
-    pub(super) valid: Interval,
-    pub(super) confidence: f64,
-    /// None for the relation's own.
-    pub(super) intent: Option<Intent>,
-    /// None for the file and the line.
-    pub(super) source: Option<CompactString>,
-}
-
-/// Rows of a file that are handed on together.
-struct Batch {
-    rows: Vec<Row>,
-    /// The tags of the heads and the tails.
-    tags: Vec<[u32; 2]>,
-    refused: Vec<Refused>,
-    /// How much of the file has been read with it.
-    done: u64,
-}
-
-/// Stores every row of a file of that name and of `total` bytes; with each comes how much has been read
-/// with it.
+/// Stores every row of a file of that name and of `total` bytes. `read` adds the next one to a batch, and says
+/// whether there was one.
 pub(super) fn load(
     db: &Engraph,
     file: &str,
-    rows: impl Iterator<Item = Result<(std::result::Result<Row, Refused>, u64)>> + Send,
+    read: impl FnMut(&mut Batch) -> Result<bool> + Send,
     total: u64,
     progress: Progress<'_>,
 ) -> Result<Report> {
-    let mut loader = Loader::new(db, file)?;
-    ahead(BATCHES_WAITING, batches(rows), |batch| {
+    let mut loader = Loader::new(db, file, total)?;
+    ahead(BATCHES_WAITING, batches(read), |batch| {
         let done = batch.done;
         loader.add(batch)?;
         // Reading is about half of it.
@@ -75,27 +53,18 @@ pub(super) fn load(
 }
 
 fn batches(
-    mut rows: impl Iterator<Item = Result<(std::result::Result<Row, Refused>, u64)>>,
+    mut read: impl FnMut(&mut Batch) -> Result<bool>,
 ) -> impl Iterator<Item = Result<Batch>> {
     std::iter::from_fn(move || {
-        let (tags, refused) = (Vec::with_capacity(BATCH), Vec::new());
-        let mut batch = Batch { rows: Vec::with_capacity(BATCH), tags, refused, done: 0 };
-        for row in rows.by_ref().take(BATCH) {
-            match row {
-                Ok((row, done)) => {
-                    batch.done = done;
-                    match row {
-                        Ok(row) => {
-                            batch.tags.push([&row.head, &row.tail].map(names::tag));
-                            batch.rows.push(row);
-                        }
-                        Err(refused) => batch.refused.push(refused),
-                    }
-                }
+        let mut batch = Batch::new();
+        while !batch.is_full() {
+            match read(&mut batch) {
+                Ok(true) => {}
+                Ok(false) => break,
                 Err(error) => return Some(Err(error)),
             }
         }
-        (!batch.rows.is_empty() || !batch.refused.is_empty()).then_some(Ok(batch))
+        (!batch.is_empty()).then_some(Ok(batch))
     })
 }
 
@@ -110,9 +79,10 @@ struct Loader<'d> {
 }
 
 impl<'d> Loader<'d> {
-    fn new(db: &'d Engraph, file: &str) -> Result<Self> {
+    fn new(db: &'d Engraph, file: &str, total: u64) -> Result<Self> {
         let (load, place) = (db.store.begin_load()?, Place::of(file));
-        let (names, counts, refused) = (Names::default(), Counts::default(), Vec::new());
+        let names = Names::of_all(db, NODES_HELD.min(total / NAME_BYTES))?;
+        let (counts, refused) = (Counts::default(), Vec::new());
         Ok(Self { db, load, names, place, counts, refused })
     }
 
@@ -125,7 +95,7 @@ impl<'d> Loader<'d> {
             (names.found_node(head), names.found_relation(relation), names.found_node(tail))
         };
         let found: Vec<_> = places.into_iter().map(found).collect();
-        for (row, (head, (relation, intent), tail)) in batch.rows.iter().zip(found) {
+        for (row, (head, (relation, intent), tail)) in batch.rows().zip(found) {
             let fact = BulkFact {
                 head,
                 relation,
@@ -133,7 +103,7 @@ impl<'d> Loader<'d> {
                 valid: row.valid,
                 confidence: row.confidence,
                 intent: row.intent.unwrap_or(intent),
-                source: row.source.as_deref().unwrap_or_else(|| self.place.line(row.line)),
+                source: row.source.unwrap_or_else(|| self.place.line(row.line)),
             };
             self.load.add(row.line, fact)?;
         }
@@ -144,14 +114,15 @@ impl<'d> Loader<'d> {
     /// Where the head, the relation and the tail of each row are among the names.
     fn places(&mut self, batch: &Batch) -> Vec<[u32; 3]> {
         let names = &mut self.names;
-        let mut places = Vec::with_capacity(batch.rows.len());
-        for (rows, tags) in batch.rows.chunks(TOGETHER).zip(batch.tags.chunks(TOGETHER)) {
+        let mut places = Vec::with_capacity(batch.tags().len());
+        let mut rows = batch.rows();
+        for tags in batch.tags().chunks(TOGETHER) {
             let mut guesses = [[0; 2]; TOGETHER];
             names.guess(tags.as_flattened(), guesses.as_flattened_mut());
-            places.extend(rows.iter().zip(tags).zip(guesses).map(|((row, tags), guesses)| {
-                let head = names.node(&row.head, tags[0], guesses[0]);
-                let relation = names.relation(&row.relation);
-                [head, relation, names.node(&row.tail, tags[1], guesses[1])]
+            places.extend(tags.iter().zip(guesses).zip(&mut rows).map(|((tags, guesses), row)| {
+                let head = names.node(row.head, tags[0], guesses[0]);
+                let relation = names.relation(row.relation);
+                [head, relation, names.node(row.tail, tags[1], guesses[1])]
             }));
         }
         places

@@ -4,12 +4,12 @@ use std::collections::HashMap;
 use std::fs::File;
 use std::path::{Path, PathBuf};
 
-use compact_str::CompactString;
 use engraph_storage::graph::{Interval, Time};
 
 use crate::database::Engraph;
 use crate::error::{Error, Result};
-use crate::import::bulk::{self, Row};
+use crate::import::batch::{Batch, Row};
+use crate::import::bulk;
 use crate::import::facts::{checked_key, confidence, instant, intent, validity};
 use crate::import::partial_date::period;
 use crate::import::rows::{Fields, Rows};
@@ -103,19 +103,22 @@ pub fn csv(
         file: file_name(file),
     };
     let mut width = options.columns.is_empty().then_some(names.len());
-    let next = || {
-        let row = rows.next().map_err(|error| failed(&error)).transpose()?;
-        Some(row.map(|row| {
-            let line = row.line;
-            let fields = row.fields.map_err(str::to_owned);
-            let fact = fields.and_then(|fields| {
-                let width = *width.get_or_insert(fields.len());
-                table.row(has_width(fields, width)?, line)
-            });
-            (fact.map_err(|reason| Refused { line, reason }), row.byte)
-        }))
+    let read = |batch: &mut Batch| {
+        let Some(row) = rows.next().map_err(|error| failed(&error))? else { return Ok(false) };
+        let line = row.line;
+        let fields = row.fields.map_err(str::to_owned);
+        let fact = fields.and_then(|fields| {
+            let width = *width.get_or_insert(fields.len());
+            table.row(has_width(fields, width)?, line)
+        });
+        match fact {
+            Ok(fact) => batch.push(&fact),
+            Err(reason) => batch.refused.push(Refused { line, reason }),
+        }
+        batch.done = row.byte;
+        Ok(true)
     };
-    bulk::load(db, &table.file, std::iter::from_fn(next), total, progress)
+    bulk::load(db, &table.file, read, total, progress)
 }
 
 /// The names of the columns, which stand in the first row.
@@ -139,13 +142,13 @@ fn has_quotes(options: &CsvOptions) -> bool {
     options.delimiter != b'\t'
 }
 
-/// The place of each known column, in their order.
-struct Columns([Option<usize>; COLUMNS.len()]);
+/// What each column of a file is, by its place among those that there may be.
+struct Columns(Vec<usize>);
 
 impl Columns {
     fn of(names: &[String]) -> std::result::Result<Self, String> {
-        let mut places = [None; COLUMNS.len()];
-        for (place, name) in names.iter().enumerate() {
+        let mut places = Vec::with_capacity(names.len());
+        for name in names {
             let known = COLUMNS.iter().position(|column| *column == name.trim());
             let known = known.ok_or_else(|| {
                 let between = [";", "\t", "|"].into_iter().find(|sign| name.contains(sign));
@@ -160,20 +163,24 @@ impl Columns {
                     ),
                 }
             })?;
-            if places[known].replace(place).is_some() {
+            if places.contains(&known) {
                 return Err(format!("the column {} is there twice", COLUMNS[known]));
             }
+            places.push(known);
         }
-        match COLUMNS[..3].iter().zip(&places).find(|(_, place)| place.is_none()) {
-            Some((column, _)) => Err(format!("the column {column} is missing")),
+        match (0..3).find(|column| !places.contains(column)) {
+            Some(column) => Err(format!("the column {} is missing", COLUMNS[column])),
             None => Ok(Self(places)),
         }
     }
 
-    /// What a row has in a column, unless it is blank.
-    fn field<'r>(&self, row: Fields<'r>, column: usize) -> Option<&'r str> {
-        let text = self.0.get(column).copied().flatten().and_then(|place| row.get(place));
-        text.map(trimmed).filter(|text| !text.is_empty())
+    /// What a row has in each of the columns that there may be, unless it is blank.
+    fn fields<'r>(&self, row: Fields<'r>) -> [Option<&'r str>; COLUMNS.len()] {
+        let mut fields = [None; COLUMNS.len()];
+        for (column, text) in self.0.iter().zip(row.iter()) {
+            fields[*column] = Some(trimmed(text)).filter(|text| !text.is_empty());
+        }
+        fields
     }
 }
 
@@ -216,17 +223,17 @@ struct Table<'o> {
 }
 
 impl Table<'_> {
-    fn row(&self, row: Fields<'_>, line: u64) -> std::result::Result<Row, String> {
+    fn row<'r>(&'r self, row: Fields<'r>, line: u64) -> std::result::Result<Row<'r>, String> {
         let [head, relation, tail, head_label, tail_label, from, to, sure, own_intent, source] =
-            std::array::from_fn(|column| self.columns.field(row, column));
-        let node = |column: &str, id: Option<&str>, label: Option<&str>, default: &str| {
+            self.columns.fields(row);
+        let node = |column: &str, id: Option<&'r str>, label: Option<&'r str>, default: &'r str| {
             let id = id.ok_or_else(|| format!("the {column} is empty"))?;
             let name = checked_key(named(&self.names, id, column)?)?;
             let label = label.unwrap_or(default);
             if label.is_empty() {
                 return Err("the label is empty".to_owned());
             }
-            Ok((label.into(), name.into()))
+            Ok((label, name))
         };
         let relation = relation.ok_or("the relation is empty")?;
         let from = from.map(|text| self.bound(text, false)).transpose()?.flatten();
@@ -237,11 +244,11 @@ impl Table<'_> {
             line,
             head: node("head", head, head_label, &self.options.head_label)?,
             tail: node("tail", tail, tail_label, &self.options.tail_label)?,
-            relation: named(&self.relations, relation, "relation")?.into(),
+            relation: named(&self.relations, relation, "relation")?,
             valid: validity(from.unwrap_or(Interval::MIN), to.unwrap_or(Interval::MAX))?,
             confidence: confidence(sure.transpose()?.unwrap_or(1.0))?,
             intent: own_intent.map(intent).transpose()?,
-            source: source.map(CompactString::from),
+            source,
         })
     }
 

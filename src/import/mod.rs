@@ -5,6 +5,7 @@
 //! stored is refused with its number and reason; the others are stored. What a source has said
 //! before is passed over, whatever has become of it, so a second import changes nothing.
 
+mod batch;
 mod bulk;
 mod csv_file;
 mod facts;

@@ -7,6 +7,7 @@
 use std::collections::BTreeMap;
 use std::hash::BuildHasher;
 use std::hint::black_box;
+use std::ops::ControlFlow;
 
 use compact_str::CompactString;
 use engraph_storage::Reader;
@@ -19,8 +20,11 @@ use crate::database::Engraph;
 use crate::error::Result;
 use crate::time;
 
-/// The label and the key of a node; what names something is short as a rule, and needs no memory of its own.
-pub(super) type Name = (CompactString, CompactString);
+/// The label and the key of a node.
+pub(super) type Name<'n> = (&'n str, &'n str);
+
+/// One that is held; what names something is short as a rule, and needs no memory of its own.
+type Held = (CompactString, CompactString);
 
 /// A guess that leads nowhere.
 const UNKNOWN: u32 = u32::MAX;
@@ -30,7 +34,7 @@ const UNKNOWN: u32 = u32::MAX;
 pub(super) struct Names {
     /// The tag of each node's name, and its place.
     node_places: HashTable<(u32, u32)>,
-    node_names: Vec<Name>,
+    node_names: Vec<Held>,
     /// Those of the first names; the others are not looked for yet.
     nodes: Vec<NodeId>,
     relation_places: FxHashMap<CompactString, u32>,
@@ -40,11 +44,30 @@ pub(super) struct Names {
 }
 
 /// A number by which a name is guessed; others may have it too.
-pub(super) fn tag(name: &Name) -> u32 {
+pub(super) fn tag(name: Name<'_>) -> u32 {
     (FxBuildHasher.hash_one(name) >> 32) as u32
 }
 
 impl Names {
+    /// With the names of all nodes, if there are so many at the most: to read them in order takes a tenth of what it
+    /// takes to look for each. Aliases are left out.
+    pub(super) fn of_all(db: &Engraph, most: u64) -> Result<Self> {
+        let mut names = Self::default();
+        let snapshot = db.store.snapshot(time::wall());
+        let reader = snapshot.reader();
+        if reader.nodes_made()? > most {
+            return Ok(names);
+        }
+        for (label, name) in reader.catalog().labels() {
+            reader.nodes_of_label(label, None, &mut |key, node| {
+                names.add((name, key), tag((name, key)));
+                names.nodes.push(node);
+                ControlFlow::Continue(())
+            })?;
+        }
+        Ok(names)
+    }
+
     /// The places of nodes whose names have these tags, to be told by [`Self::node`], which finds what it
     /// compares in the nearest cache then.
     pub(super) fn guess(&self, tags: &[u32], guesses: &mut [u32]) {
@@ -54,34 +77,40 @@ impl Names {
         }
         let name = |guess: &u32| self.node_names.get(*guess as usize);
         let touch =
-            |(label, key): &Name| label.as_bytes().first().copied().unwrap_or(0) ^ key.len() as u8;
+            |(label, key): &Held| label.as_bytes().first().copied().unwrap_or(0) ^ key.len() as u8;
         black_box(guesses.iter().filter_map(name).fold(0, |all, name| all ^ touch(name)));
     }
 
     /// The place of a node, by the tag of its name and where it may be.
-    pub(super) fn node(&mut self, name: &Name, tag: u32, guess: u32) -> u32 {
-        if self.node_names.get(guess as usize) == Some(name) {
+    pub(super) fn node(&mut self, name: Name<'_>, tag: u32, guess: u32) -> u32 {
+        let is_name = |held: &Held| held.1 == name.1 && held.0 == name.0;
+        if self.node_names.get(guess as usize).is_some_and(is_name) {
             return guess;
         }
         let names = &self.node_names;
-        let is_it = |(other, place): &(u32, u32)| *other == tag && names[*place as usize] == *name;
+        let is_it = |(other, place): &(u32, u32)| *other == tag && is_name(&names[*place as usize]);
         if let Some((_, place)) = self.node_places.find(hash_of(tag), is_it) {
             return *place;
         }
-        let place = names.len() as u32;
-        self.node_names.push(name.clone());
+        self.add(name, tag)
+    }
+
+    /// Adds a name that is not there.
+    fn add(&mut self, name: Name<'_>, tag: u32) -> u32 {
+        let place = self.node_names.len() as u32;
+        self.node_names.push((name.0.into(), name.1.into()));
         self.node_places.insert_unique(hash_of(tag), (tag, place), |(tag, _)| hash_of(*tag));
         place
     }
 
     /// The place of a relation.
-    pub(super) fn relation(&mut self, name: &CompactString) -> u32 {
+    pub(super) fn relation(&mut self, name: &str) -> u32 {
         if let Some(place) = self.relation_places.get(name) {
             return *place;
         }
         let place = self.relation_names.len() as u32;
-        self.relation_names.push(name.clone());
-        self.relation_places.insert(name.clone(), place);
+        self.relation_names.push(name.into());
+        self.relation_places.insert(name.into(), place);
         place
     }
 
@@ -122,7 +151,7 @@ impl Names {
 }
 
 /// The nodes with those labels and keys, as far as they are there.
-fn held(reader: Reader<'_>, names: &[Name]) -> Result<Vec<Option<NodeId>>> {
+fn held(reader: Reader<'_>, names: &[Held]) -> Result<Vec<Option<NodeId>>> {
     let label = |name: &CompactString| reader.catalog().label(name);
     let known = names.iter().filter_map(|(name, key)| Some((label(name)?, key.as_str())));
     let mut found = reader.find_nodes(&known.collect::<Vec<_>>())?.into_iter();
@@ -138,10 +167,6 @@ fn hash_of(tag: u32) -> u64 {
 mod tests {
     use super::*;
 
-    fn name(label: &str, key: &str) -> Name {
-        (label.into(), key.into())
-    }
-
     fn guesses(names: &Names, tags: &[u32]) -> Vec<u32> {
         let mut guesses = vec![0; tags.len()];
         names.guess(tags, &mut guesses);
@@ -151,24 +176,26 @@ mod tests {
     #[test]
     fn names_with_one_tag_are_told_apart() {
         let mut names = Names::default();
-        let all = [name("Person", "Nora"), name("Person", "Luis"), name("City", "Nora")];
+        let all = [("Person", "Nora"), ("Person", "Luis"), ("City", "Nora")];
         for _ in 0..2 {
-            for (place, name) in (0..).zip(&all) {
+            for (place, name) in (0..).zip(all) {
                 assert_eq!(names.node(name, 7, guesses(&names, &[7])[0]), place);
             }
         }
-        assert_eq!(names.node(&all[1], 7, UNKNOWN), 1);
+        assert_eq!(names.node(all[1], 7, UNKNOWN), 1);
         assert_eq!(guesses(&names, &[8, 7]), [UNKNOWN, 0]);
-        assert_eq!(names.node(&name("City", "Porto"), 8, UNKNOWN), 3);
+        assert_eq!(names.node(("City", "Porto"), 8, UNKNOWN), 3);
     }
 
     #[test]
     fn a_name_is_found_among_many() {
         let mut names = Names::default();
-        let all: Vec<Name> = (0..5_000).map(|key| name("Entity", &format!("e{key}"))).collect();
+        let keys: Vec<String> = (0..5_000).map(|key| format!("e{key}")).collect();
+        let all: Vec<Name<'_>> = keys.iter().map(|key| ("Entity", key.as_str())).collect();
         for _ in 0..2 {
-            let tags: Vec<u32> = all.iter().map(tag).collect();
-            for ((place, name), guess) in (0..).zip(&all).zip(guesses(&names, &tags)) {
+            let tags: Vec<u32> = all.iter().copied().map(tag).collect();
+            for ((place, name), guess) in (0..).zip(all.iter().copied()).zip(guesses(&names, &tags))
+            {
                 assert_eq!(names.node(name, tag(name), guess), place);
             }
         }

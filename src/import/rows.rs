@@ -72,7 +72,12 @@ impl<'r> Fields<'r> {
     }
 
     pub(super) fn iter(self) -> impl Iterator<Item = &'r str> {
-        (0..self.len()).filter_map(move |field| self.get(field))
+        let mut begin = 0;
+        self.ends.iter().filter_map(move |end| {
+            let field = self.text.get(begin..*end);
+            begin = end + self.gap;
+            field
+        })
     }
 }
 
@@ -114,7 +119,7 @@ impl<R: Read> Rows<R> {
             Some((row, with_end)) => {
                 let text = &self.buffer[self.begin..self.begin + row];
                 self.ends.clear();
-                self.ends.extend(memchr_iter(self.delimiter, text));
+                find_all(self.delimiter, text, &mut self.ends);
                 self.ends.push(row);
                 self.begin += with_end;
                 self.place.byte += with_end as u64;
@@ -265,6 +270,27 @@ impl<R: Read> Rows<R> {
     }
 }
 
+/// Adds the places of an ASCII byte in a text, by eight bytes at once: fields are short, and to begin a search for each
+/// takes longer than to find it.
+fn find_all(byte: u8, text: &[u8], places: &mut Vec<usize>) {
+    const LOW: u64 = 0x7f7f_7f7f_7f7f_7f7f;
+    let wanted = u64::from_le_bytes([byte; 8]);
+    let mut add = |word: [u8; 8], begin: usize| {
+        let other = u64::from_le_bytes(word) ^ wanted;
+        // The highest bit of each byte that is 0, without a carry into the next one.
+        let mut found = !(((other & LOW) + LOW) | other | LOW);
+        while found != 0 {
+            places.push(begin + found.trailing_zeros() as usize / 8);
+            found &= found - 1;
+        }
+    };
+    let (words, rest) = text.as_chunks();
+    words.iter().enumerate().for_each(|(at, word)| add(*word, 8 * at));
+    let mut last = [!byte; 8];
+    last[..rest.len()].copy_from_slice(rest);
+    add(last, 8 * words.len());
+}
+
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;
@@ -325,6 +351,25 @@ mod tests {
             [row(1, &["a"]), row(2, &["\u{feff}b", "c"])],
             "a byte order mark elsewhere is a letter"
         );
+    }
+
+    #[test]
+    fn all_places_of_a_byte_are_found() {
+        let all: Vec<u8> =
+            (0..=255).chain([b',', b',' - 1, b',' + 1, 0, b',', b',' | 0x80]).collect();
+        for byte in [b',', b'\t', 0, 0x7f] {
+            for begin in 0..all.len() {
+                for text in [&all[begin..], &all[..begin], &all[begin / 2..begin]] {
+                    let mut places = Vec::new();
+                    find_all(byte, text, &mut places);
+                    assert_eq!(
+                        places,
+                        memchr_iter(byte, text).collect::<Vec<_>>(),
+                        "{byte} {text:?}"
+                    );
+                }
+            }
+        }
     }
 
     #[test]

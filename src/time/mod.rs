@@ -14,7 +14,6 @@ use std::time::SystemTime;
 use engraph_storage::graph::{Interval, Time};
 use jiff::civil::{Date, DateTime};
 use jiff::fmt::temporal::Pieces;
-use jiff::tz::Offset;
 use jiff::{SignedDuration, Span, Timestamp};
 
 pub(crate) use self::{
@@ -26,6 +25,8 @@ pub(crate) use self::{
 
 /// The day of the instant 0.
 const EPOCH: Date = jiff::civil::date(1970, 1, 1);
+/// Days from the first of March of the year -400 to it.
+const DAYS_TO_EPOCH: i64 = 146_097 + 719_468;
 
 /// How an instant may be written.
 pub(crate) const FORMS: &str =
@@ -34,10 +35,10 @@ pub(crate) const FORMS: &str =
 /// The instant that a text names: a date (its first instant), a date and a time of day, or either
 /// with an offset; UTC where no offset is given.
 pub(crate) fn parse(text: &str) -> Option<Time> {
-    let text = text.trim();
     if let Some(instant) = plain(text) {
         return Some(instant);
     }
+    let text = text.trim();
     let clock = text.find(['T', 't', ' ']).map_or("", |at| &text[at..]);
     if !is_possible(clock) {
         return None;
@@ -112,13 +113,33 @@ fn plain(text: &str) -> Option<Time> {
     }
     let two_digits = |at: usize| {
         let [tens, ones] = [text[at], text[at + 1]].map(|digit| digit.wrapping_sub(b'0'));
-        (tens < 10 && ones < 10).then(|| (10 * tens + ones) as i8)
+        (tens < 10 && ones < 10).then(|| i64::from(10 * tens + ones))
     };
-    let year = 100 * i16::from(two_digits(0)?) + i16::from(two_digits(2)?);
-    let date = Date::new(year, two_digits(5)?, two_digits(8)?).ok()?;
-    let clock =
-        jiff::civil::Time::new(two_digits(11)?, two_digits(14)?, two_digits(17)?, 0).ok()?;
-    Some(Offset::UTC.to_timestamp(date.to_datetime(clock)).ok()?.as_microsecond())
+    let year = 100 * two_digits(0)? + two_digits(2)?;
+    let day = day_number(year, two_digits(5)?, two_digits(8)?)?;
+    let [hour, minute, second] = [two_digits(11)?, two_digits(14)?, two_digits(17)?];
+    let is_clock = hour < 24 && minute < 60 && second < 60;
+    is_clock.then_some(day * DAY + (3_600 * hour + 60 * minute + second) * duration::SECOND)
+}
+
+/// Days from that of the instant 0 to one of the Gregorian calendar, whose year is not negative; none if there is no
+/// such day. A year begins in March here, so that the day of leap years is its last one, and 400 years are alike
+/// (Hinnant, "chrono-compatible low-level date algorithms", 2013, `days_from_civil`).
+fn day_number(year: i64, month: i64, day: i64) -> Option<i64> {
+    let is_leap = year % 4 == 0 && (year % 100 != 0 || year % 400 == 0);
+    let last = match month {
+        2 => 28 + i64::from(is_leap),
+        4 | 6 | 9 | 11 => 30,
+        1..=12 => 31,
+        _ => return None,
+    };
+    if !(1..=last).contains(&day) {
+        return None;
+    }
+    // From the year -400 on, so that none is negative.
+    let (year, month) = if month > 2 { (year + 400, month - 3) } else { (year + 399, month + 9) };
+    let leap_days = year / 4 - year / 100 + year / 400;
+    Some(365 * year + leap_days + (153 * month + 2) / 5 + day - 1 - DAYS_TO_EPOCH)
 }
 
 /// Digits of a year after the year 0, at least.
@@ -292,6 +313,25 @@ mod tests {
             assert_eq!((plain(text), parse(text)), (None, None), "{text}");
         }
         assert_eq!(short(parse("2023-05-08").expect("parses")), "2023-05-08");
+    }
+
+    #[test]
+    fn days_are_numbered_as_by_jiff() {
+        let last = jiff::civil::date(9999, 12, 31);
+        let days = jiff::civil::date(0, 1, 1).series(Span::new().days(1));
+        let first = from_date(jiff::civil::date(0, 1, 1)).expect("is a day") / DAY;
+        for (number, date) in (first..).zip(days.take_while(|date| *date <= last)) {
+            let (year, month, day) = (date.year(), date.month(), date.day());
+            let found = day_number(year.into(), month.into(), day.into());
+            assert_eq!(found, Some(number), "{date}");
+        }
+        for (year, month, day) in (0..=400).flat_map(|year| {
+            (0..=13).flat_map(move |month| (0..=32).map(move |day| (year, month, day)))
+        }) {
+            let is_day = Date::new(year, month, day).is_ok();
+            let found = day_number(year.into(), month.into(), day.into());
+            assert_eq!(found.is_some(), is_day, "{year}-{month}-{day}");
+        }
     }
 
     #[test]

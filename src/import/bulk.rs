@@ -26,7 +26,7 @@ const NODES_HELD: u64 = 1 << 18;
 /// Bytes of a file for each name in it, as a guess.
 const NAME_BYTES: u64 = 32;
 /// Batches that wait to be handed on.
-const BATCHES_WAITING: usize = 8;
+const BATCHES_WAITING: usize = 4;
 /// Facts of one transaction, where they are asserted one by one.
 const TRANSACTION: usize = 256;
 

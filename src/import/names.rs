@@ -49,7 +49,7 @@ pub(super) fn tag(name: Name<'_>) -> u32 {
 }
 
 impl Names {
-    /// With the names of all nodes, if there are so many at the most: to read them in order takes a tenth of what it
+    /// With the names of all nodes, if there are so many at the most: to read them in order takes a third of what it
     /// takes to look for each. Aliases are left out.
     pub(super) fn of_all(db: &Engraph, most: u64) -> Result<Self> {
         let mut names = Self::default();

@@ -80,6 +80,7 @@ struct Loader<'d> {
 
 impl<'d> Loader<'d> {
     fn new(db: &'d Engraph, file: &str, total: u64) -> Result<Self> {
+        // In this order: a load knows what was taken away after it began, and leaves its facts.
         let (load, place) = (db.store.begin_load()?, Place::of(file));
         let names = Names::of_all(db, NODES_HELD.min(total / NAME_BYTES))?;
         let (counts, refused) = (Counts::default(), Vec::new());

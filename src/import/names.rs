@@ -1,5 +1,5 @@
-//! Which nodes and relations the names of a table lead to: each is looked up once, and made if it is not
-//! there.
+//! Which nodes and relations the names of a table lead to: each is looked up once, alone or among all that there are,
+//! and made if it is not there.
 //!
 //! A table of a million names does not fit into the processor's caches, so some names are first guessed by their
 //! tags, then what they may be is touched, and then they are compared: the first two wait for many at once.
@@ -26,6 +26,8 @@ pub(super) type Name<'n> = (&'n str, &'n str);
 /// One that is held; what names something is short as a rule, and needs no memory of its own.
 type Held = (CompactString, CompactString);
 
+/// The most bytes of names that are read before any row.
+const NAMES_BYTES: usize = 16 << 20;
 /// A guess that leads nowhere.
 const UNKNOWN: u32 = u32::MAX;
 
@@ -49,8 +51,8 @@ pub(super) fn tag(name: Name<'_>) -> u32 {
 }
 
 impl Names {
-    /// With the names of all nodes, if there are so many at the most: to read them in order takes a third of what it
-    /// takes to look for each. Aliases are left out.
+    /// With the names of all nodes, if there are so many at the most and the names are short: to read them in order
+    /// takes a third of what it takes to look for each. Aliases are left out.
     pub(super) fn of_all(db: &Engraph, most: u64) -> Result<Self> {
         let mut names = Self::default();
         let snapshot = db.store.snapshot(time::wall());
@@ -58,13 +60,19 @@ impl Names {
         if reader.nodes_made()? > most {
             return Ok(names);
         }
+        let mut bytes = 0;
         for (label, name) in reader.catalog().labels() {
             reader.nodes_of_label(label, None, &mut |key, node| {
+                bytes += name.len() + key.len();
+                if bytes > NAMES_BYTES {
+                    return ControlFlow::Break(());
+                }
                 names.add((name, key), tag((name, key)));
                 names.nodes.push(node);
                 ControlFlow::Continue(())
             })?;
         }
+        // Those that were read are no harm, and the others are looked for.
         Ok(names)
     }
 
@@ -185,6 +193,33 @@ mod tests {
         assert_eq!(names.node(all[1], 7, UNKNOWN), 1);
         assert_eq!(guesses(&names, &[8, 7]), [UNKNOWN, 0]);
         assert_eq!(names.node(("City", "Porto"), 8, UNKNOWN), 3);
+    }
+
+    #[test]
+    fn the_names_of_all_nodes_are_there_before_any_row() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let db = Engraph::open(folder.path()).expect("opens");
+        for statement in [
+            "REMEMBER (:Person 'Nora')",
+            "REMEMBER (:City 'Porto')",
+            "ALIAS 'N.' OF (:Person 'Nora')",
+        ] {
+            db.execute(statement, ()).expect("runs");
+        }
+        let all = [("Person", "Nora"), ("City", "Porto"), ("Person", "N.")];
+        let found = |names: &mut Names| {
+            let places = all.map(|name| names.node(name, tag(name), UNKNOWN));
+            names.make(&db).expect("are found");
+            places.map(|place| names.found_node(place))
+        };
+        let mut held = Names::of_all(&db, 2).expect("are read");
+        assert_eq!(held.nodes.len(), 2);
+        let nodes = found(&mut held);
+        assert_eq!((held.nodes.len(), nodes[0]), (3, nodes[2]));
+        // Of more nodes than are asked for none is read, and each is looked for.
+        let mut none = Names::of_all(&db, 1).expect("are read");
+        assert!(none.nodes.is_empty());
+        assert_eq!(found(&mut none), nodes);
     }
 
     #[test]

@@ -97,7 +97,7 @@ struct Staged {
     left: Vec<u64>,
 }
 
-/// What the plans of all parts come to.
+/// What the plans of all stretches come to.
 #[derive(Default)]
 struct Planned {
     /// The places of the first plain facts, as many as are worth tables.
@@ -175,7 +175,7 @@ impl Store {
             self.take_in(&mut writer)
         })?;
         drop(writer);
-        // So that the next opening has no log to read.
+        // So that the next opening has no log to read, unless that is at once.
         self.engine.begin_flush()?;
         Ok(staged)
     }
@@ -391,7 +391,7 @@ enum Heads<'r> {
 
 impl<'r> Heads<'r> {
     fn of(records: &'r mut Records, ranges: Ranges, folder: &Path) -> std::io::Result<Self> {
-        if records.in_memory().is_none() {
+        if !records.is_in_memory() {
             let parts = Parts::in_files(ranges, folder);
             let mut writer = parts.writer();
             while records.advance()? {
@@ -400,7 +400,7 @@ impl<'r> Heads<'r> {
             writer.finish()?;
             return Ok(Self::Files(parts));
         }
-        Ok(Self::Memory(records.in_memory().unwrap_or_default(), ranges))
+        Ok(Self::Memory(records.pieces(), ranges))
     }
 
     fn ranges(&self) -> &Ranges {

@@ -176,11 +176,11 @@ impl Engine {
     }
 
     /// Writes tables beside the others, and puts those on the disk that have anything.
-    pub(crate) fn stage<T, const N: usize>(
+    pub(crate) fn stage<const N: usize>(
         &self,
         tables: [(Family, PathBuf); N],
-        write: impl FnOnce(&mut [NewTable<'_>; N]) -> Result<T>,
-    ) -> Result<T> {
+        write: impl FnOnce(&mut [NewTable<'_>; N]) -> Result<()>,
+    ) -> Result<()> {
         let options =
             tables.each_ref().map(|(family, _)| staged_options(*family, &self.cache, self.memory));
         let new = |at: usize| NewTable {
@@ -189,9 +189,8 @@ impl Engine {
             is_open: false,
         };
         let mut new = std::array::from_fn(new);
-        let made = write(&mut new)?;
-        new.into_iter().try_for_each(NewTable::finish)?;
-        Ok(made)
+        write(&mut new)?;
+        new.into_iter().try_for_each(NewTable::finish)
     }
 
     /// Takes tables in whose keys do not overlap, which moves them into the folder of the engine. If that

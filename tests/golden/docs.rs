@@ -24,7 +24,7 @@ const ENDINGS: [&str; 4] = [".md", ".rs", ".memql", ".toml"];
 const SOURCES: [&str; 3] = ["src", "grammar/src", "storage/src"];
 /// Words of the code, and where alone they may stand: the invariants of docs/architecture.md.
 const ONLY_IN: [(&str, &[&str]); 8] = [
-    ("rocksdb::", &["storage/src/engine", "storage/src/log_scan/tests/rocks.rs"]),
+    ("rocksdb::", &["storage/src/engine.rs", "storage/src/engine/", "storage/src/log_scan/tests/"]),
     ("bincode", &["storage/src/record.rs", "storage/src/graph.rs", "storage/src/graph/"]),
     ("pest::", &["grammar/src/"]),
     ("candle_", &["src/neural/local/"]),

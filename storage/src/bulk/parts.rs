@@ -91,7 +91,8 @@ impl Parts {
         Self::of(ranges, |_| Spool::new(folder, 0))
     }
 
-    /// In memory, if all records have room there, which have so many bytes each; else a file for each part.
+    /// In memory, if all records have room there, which have so many bytes each; else a file for each part. What ends
+    /// beside them is not counted, which is at most as many again.
     pub(super) fn new(ranges: Ranges, folder: &Path, record_bytes: usize) -> Self {
         let bytes = |facts: u64| facts.saturating_mul(record_bytes as u64);
         match bytes(ranges.sizes.iter().sum()) <= MEMORY as u64 {

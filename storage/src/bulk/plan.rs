@@ -19,7 +19,7 @@ use crate::update::is_gated;
 /// Held facts that are passed over to reach the next group, rather than looking for it.
 const PASSED_MAX: usize = 64;
 
-/// What is to become of a part of a load: of all facts of its heads.
+/// What is to become of a stretch of a load: of all facts of its heads.
 pub(super) struct Plan<'b> {
     /// The plain ones as they are stored, in the order of their keys.
     pub(super) plain: Vec<Row<'b>>,

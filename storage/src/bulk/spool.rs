@@ -62,7 +62,7 @@ impl Spool {
 
     pub(super) fn write_row(&mut self, row: &Row<'_>) -> Result<()> {
         let Row { place, fact } = row;
-        let length = u32::try_from(fact.source.len()).map_err(std::io::Error::other)?;
+        let length = u32::try_from(fact.source.len()).map_err(Error::other)?;
         let mut header = [0; HEADER];
         let mut out = header.as_mut_slice();
         for number in [*place, fact.head.0, fact.tail.0] {
@@ -83,8 +83,9 @@ impl Spool {
     fn room(&mut self, bytes: usize) -> Result<&mut dyn Write> {
         if self.file.is_none() && self.bytes.saturating_add(bytes) > self.memory {
             let file = tempfile::tempfile_in(&self.folder)?;
-            let file = self.file.insert(BufWriter::with_capacity(BUFFER, file));
-            self.pieces.drain(..).try_for_each(|piece| file.write_all(&piece))?;
+            let mut file = BufWriter::with_capacity(BUFFER, file);
+            self.pieces.iter().try_for_each(|piece| file.write_all(piece))?;
+            (self.file, self.pieces) = (Some(file), Vec::new());
         }
         self.bytes += bytes;
         if let Some(file) = &mut self.file {
@@ -143,11 +144,15 @@ enum Bytes {
 }
 
 impl Records {
-    /// What is in memory, if all is: pieces of whole records.
-    pub(super) fn in_memory(&self) -> Option<&[Vec<u8>]> {
+    pub(super) fn is_in_memory(&self) -> bool {
+        matches!(self.written, Bytes::Memory(_))
+    }
+
+    /// What is in memory: pieces of whole records, or nothing if all is in a file.
+    pub(super) fn pieces(&self) -> &[Vec<u8>] {
         match &self.written {
-            Bytes::Memory(pieces) => Some(pieces),
-            Bytes::File(..) => None,
+            Bytes::Memory(pieces) => pieces,
+            Bytes::File(..) => &[],
         }
     }
 

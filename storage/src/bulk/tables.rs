@@ -1,7 +1,7 @@
 //! The tables of a load: every key of its facts and of the held ones that they close, in order.
 //!
-//! Facts of a part with numbers that fill packs are in these alone by their heads, with what leads to them; the
-//! others have records and edges, as have those of heads that many packs are of already. A held fact that ends
+//! Facts of a stretch of heads are in packs alone by their heads, with what leads to them; few that are left over
+//! have records and edges, as have those of heads that many packs are of already. A held fact that ends
 //! gets a new version, and its old one is stored again as past and leaves its pack. Between its nodes the new
 //! version stands at the key of the old one, so nothing has to be deleted.
 
@@ -30,6 +30,8 @@ use crate::staged;
 /// pack to read for each run, and with many loads there would be many.
 pub(super) const RUNS_MAX: usize = if cfg!(test) { 3 } else { 16 };
 
+/// Facts that are worth a pack.
+const PACKED_MIN: usize = if cfg!(test) { 2 } else { 16 };
 /// Facts that are asked for together.
 const TOGETHER: usize = 64;
 
@@ -63,7 +65,7 @@ impl<'p, 'b> Block<'p, 'b> {
     }
 }
 
-/// The heads of a part, and where the facts of each are that are packed already.
+/// The heads of a stretch, and where the facts of each are that are packed already.
 type Held = BTreeMap<NodeId, Vec<Range<u64>>>;
 
 /// A key and its value.
@@ -136,7 +138,7 @@ impl Tables<'_> {
         })
     }
 
-    /// Rows that get numbers from `first` on, in packs.
+    /// Rows that get numbers from `first` on, in packs if they are enough.
     fn blocks<'p, 'b>(
         &self,
         rows: &'p [Row<'b>],
@@ -153,6 +155,9 @@ impl Tables<'_> {
     fn block<'p, 'b>(&self, rows: &'p [Row<'b>], first: u64, held: &Held) -> Block<'p, 'b> {
         touch_sources(rows);
         let mut block = Block { first: FactId(first), rows, pack: None, packed: 0 };
+        if rows.len() < PACKED_MIN {
+            return block;
+        }
         let mut at = 0;
         for same in rows.chunk_by(|a, b| a.fact.head == b.fact.head) {
             let runs = same.first().and_then(|row| held.get(&row.fact.head));

@@ -317,8 +317,9 @@ fn what_is_held_is_found_however_far_apart_it_is() {
     begin.commit(Durability::Buffered, 1).unwrap();
     let drawn: Vec<_> = (0..600).map(|head| (head, 0, (head + 1) % 600, 0, 9)).collect();
     assert_each(&store, facts(&nodes, [relation; 2], &drawn).iter());
-    let heads = [0, 1, 2, 70, 200, 201, 399, 599];
-    let drawn: Vec<_> = heads.map(|head| (head, 0, (head + 2) % 600, 14, 9)).to_vec();
+    // Several stretches in each part, and a fact that ends in each of them.
+    let heads: Vec<usize> = [0, 1, 2, 70, 200].into_iter().chain((300..600).step_by(3)).collect();
+    let drawn: Vec<_> = heads.iter().map(|head| (*head, 0, (head + 2) % 600, 14, 9)).collect();
     let new = facts(&nodes, [relation; 2], &drawn);
     assert_eq!(load(&store, &new, 7), (heads.len() as u64, Vec::new()));
     let snapshot = store.snapshot(8);
@@ -331,6 +332,29 @@ fn what_is_held_is_found_however_far_apart_it_is() {
         snapshot.reader().edges(*node, Side::Out, None, &EdgeFilter::CURRENT, visit).unwrap();
         assert_eq!(count, if heads.contains(&place) { 2 } else { 1 }, "node {place}");
     }
+    drop(snapshot);
+    assert_sound(&store);
+}
+
+#[test]
+fn each_stretch_of_a_part_has_numbers_of_its_own() {
+    let packs = |facts: u64| facts.next_multiple_of(pack::FACTS as u64);
+    for next in [0, 3, 40] {
+        // As many stretches as there may be: each has one fact more than fills packs.
+        let sizes = [0, 5, 6, 7, 61];
+        let (firsts, end) = numbers(next, &sizes).unwrap();
+        assert_eq!(firsts[0], packs(next));
+        for ((size, first), after) in
+            sizes.iter().zip(&firsts).zip(firsts[1..].iter().chain([&end]))
+        {
+            assert!(first.is_multiple_of(pack::FACTS as u64));
+            let stretches = size / STRETCH as u64;
+            let most = stretches * packs(STRETCH as u64) + packs(size % STRETCH as u64);
+            assert!(first + most <= *after, "{size}");
+        }
+    }
+    assert_eq!(numbers(u64::MAX - 9, &[20]), None);
+    assert_eq!(numbers(u64::MAX, &[]), None);
 }
 
 /// As `Store::load_parts`, but the process ends once the tables of these families are taken in.
@@ -565,10 +589,10 @@ fn facts_of_a_load_are_closed_and_forgotten_one_by_one() {
     let drawn: Vec<_> = (0..5).flat_map(|head| [(head, 0, 1, 0, 9), (head, 1, 2, 1, 9)]).collect();
     let mut all = facts(&nodes, relations, &drawn);
     all.iter_mut().zip(&names).for_each(|(fact, name)| fact.source = name);
-    // In two loads, each of a full pack and one with one fact.
+    // In two loads, with facts that are too few for a pack.
     assert_eq!(load(&store, &all[..5], 5), (5, vec![]));
     assert_eq!(load(&store, &all[5..], 6), (5, vec![]));
-    assert_eq!(count_packs(&store), 4);
+    assert_eq!(count_packs(&store), 3);
     let before = versions(&store);
     assert_eq!(before.len(), 10);
     // Each is read alone as among all.
@@ -621,7 +645,7 @@ fn facts_of_a_load_are_closed_and_forgotten_one_by_one() {
     let mut write = store.begin(9).unwrap();
     write.forget(&[], &(0..4).map(FactId).collect::<Vec<_>>()).unwrap();
     write.commit(Durability::Buffered, 9).unwrap();
-    assert_eq!(count_packs(&store), 3);
+    assert_eq!(count_packs(&store), 2);
     assert_sound(&store);
 }
 

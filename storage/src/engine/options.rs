@@ -23,9 +23,10 @@ const FACT_BLOCK_BYTES: usize = 8 << 10;
 const LOOK_UP_BLOCK_BYTES: usize = 4 << 10;
 /// Bits of a filter for each key or prefix: one in a hundred that is not there is looked for.
 const FILTER_BITS: f64 = 10.0;
-/// How hard the last tables are compressed: the third level is 2 % smaller, and loads take a seventh
-/// longer.
-const ZSTD_LEVEL: i32 = 1;
+/// How hard the last tables are compressed: the third level is 2 % smaller, and takes longer to write. By it LZ4 is
+/// LZ4HC.
+const LEVEL: i32 = 1;
+
 /// Whether one short entry is looked up, as names are and what leads to the packs of a head.
 fn is_looked_up(family: Family) -> bool {
     matches!(family, Family::NodeKeys | Family::Out)
@@ -73,7 +74,7 @@ pub(super) fn descriptors(
         .collect()
 }
 
-/// How tables are compressed that were just written, and the last ones, which most is in.
+/// How tables are compressed that were just written or loaded, and the last ones, which what is merged comes to.
 fn compression() -> (DBCompressionType, DBCompressionType) {
     // Tests look for bytes in the files.
     match cfg!(test) {
@@ -113,7 +114,7 @@ fn family_options(family: Family, cache: &Cache, memory: Memory) -> Options {
     let last = if is_looked_up(family) { upper } else { last };
     options.set_bottommost_compression_type(last);
     let (window, strategy, dictionary) = (0, 0, 0);
-    options.set_bottommost_compression_options(window, ZSTD_LEVEL, strategy, dictionary, true);
+    options.set_bottommost_compression_options(window, LEVEL, strategy, dictionary, true);
     options
 }
 

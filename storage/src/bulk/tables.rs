@@ -153,7 +153,6 @@ impl Tables<'_> {
     }
 
     fn block<'p, 'b>(&self, rows: &'p [Row<'b>], first: u64, held: &Held) -> Block<'p, 'b> {
-        touch_sources(rows);
         let mut block = Block { first: FactId(first), rows, pack: None, packed: 0 };
         if rows.len() < PACKED_MIN {
             return block;
@@ -318,12 +317,6 @@ impl Tables<'_> {
     fn system(&self) -> Interval {
         Interval { from: self.commit, to: Interval::MAX }
     }
-}
-
-/// Asks the memory for the sources of facts, which lie far from each other, before any of them is used.
-fn touch_sources(rows: &[Row<'_>]) {
-    let first = |row: &Row<'_>| row.fact.source.as_bytes().first().copied().unwrap_or(0);
-    black_box(rows.iter().fold(0, |all, row| all ^ first(row)));
 }
 
 /// Where the facts of the heads of rows are that are packed already.

@@ -321,8 +321,9 @@ impl Engraph {
         let forgets = transaction.forgets();
         let committed = transaction.commit(self.options.durability, time::wall());
         if forgets {
+            let commit = self.store.snapshot(time::wall()).reader().last_commit();
             self.models.forget();
-            self.indexes.forget();
+            self.indexes.forget(commit.unwrap_or(time::wall()));
             self.plans.clear();
         }
         Ok(committed?)
@@ -386,18 +387,7 @@ impl Engraph {
         if self.is_read_only() {
             return Err(engraph_storage::StorageError::ReadOnly.into());
         }
-        let context = around.context(reader);
-        let (write, warnings) = prepare(statement, &context, times)?;
-        Ok(match write {
-            Write::Change(query) => {
-                (Write::Change(Box::new(self.optimized(*query, reader)?)), warnings)
-            }
-            Write::TrainScorer(lesson) => {
-                let plan = |query| self.optimized(query, reader);
-                (lesson.learn(&context, plan)?, warnings)
-            }
-            other => (other, warnings),
-        })
+        prepare(statement, &around.context(reader), times, |query| self.optimized(query, reader))
     }
 }
 

@@ -5,7 +5,7 @@
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::ops::ControlFlow;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicI64, Ordering};
 
 use engraph_storage::graph::{LabelId, NodeId, RelationId, SystemScope, Time};
 use engraph_storage::{Changes, KeyTokenizer, Reader, Store, TokenizerError};
@@ -17,6 +17,7 @@ use crate::models::Models;
 use crate::retrieval::anchor::{How, Name};
 use crate::schema::Schemas;
 use crate::signals::TurnIndex;
+use crate::threads;
 use crate::vectors::VectorIndexes;
 
 /// The indexes of an open database, shared by its sessions.
@@ -29,8 +30,8 @@ pub(crate) struct Indexes {
     turns: Mutex<HashMap<LabelId, Turns>>,
     /// The turns of a label as of an instant of the past, which were asked for last.
     past_turns: Mutex<Option<(LabelId, Time, Arc<TurnIndex>)>>,
-    /// How often something was forgotten.
-    forgotten: AtomicU64,
+    /// The last commit by which something was known to be forgotten: of a state before it nothing is kept.
+    forgotten: AtomicI64,
     /// How many nodes labels had at a commit.
     counts: Mutex<HashMap<LabelId, (Time, u64)>>,
 }
@@ -74,7 +75,7 @@ impl Indexes {
             names: Mutex::default(),
             turns: Mutex::default(),
             past_turns: Mutex::default(),
-            forgotten: AtomicU64::new(0),
+            forgotten: AtomicI64::new(Time::MIN),
             counts: Mutex::default(),
         }
     }
@@ -102,8 +103,15 @@ impl Indexes {
         if kept.len() >= NAMED_MAX {
             kept.clear();
         }
-        kept.insert(labels.to_vec(), names.clone());
+        if self.may_keep(commit) {
+            kept.insert(labels.to_vec(), names.clone());
+        }
         Ok(names.names)
+    }
+
+    /// Whether nothing of a commit has been forgotten since. It is asked under the lock of what keeps it.
+    fn may_keep(&self, commit: Time) -> bool {
+        commit >= self.forgotten.load(Ordering::Acquire)
     }
 
     /// The names as they are at a later commit.
@@ -170,11 +178,9 @@ impl Indexes {
                 if let Some((_, _, index)) = kept.filter(|kept| (kept.0, kept.1) == (label, time)) {
                     return Ok(index);
                 }
-                let before = self.forgotten.load(Ordering::Acquire);
                 let index = read()?;
                 let mut kept = self.past_turns.lock();
-                // What was forgotten meanwhile may be in it.
-                if self.forgotten.load(Ordering::Acquire) == before {
+                if self.may_keep(commit) {
                     *kept = Some((label, time, Arc::clone(&index)));
                 }
                 return Ok(index);
@@ -184,7 +190,7 @@ impl Indexes {
         let statement = reader.catalog().label(SEMANTIC);
         let source = reader.catalog().relation(DERIVED_FROM);
         source.iter().for_each(|source| self.changes.watch(*source));
-        let mut kept = self.turns.lock();
+        let mut kept = threads::locked(&self.turns, || reader.in_time())?;
         if let Some(turns) = kept.get_mut(&label) {
             // An older state than what is kept.
             if commit < turns.until {
@@ -198,8 +204,11 @@ impl Indexes {
         }
         drop(kept);
         let index = read()?;
-        let turns = Turns { commit, until: commit, index: Arc::clone(&index) };
-        self.turns.lock().insert(label, turns);
+        let mut kept = threads::locked(&self.turns, || reader.in_time())?;
+        let is_newer = kept.get(&label).is_none_or(|held| held.until <= commit);
+        if is_newer && self.may_keep(commit) {
+            kept.insert(label, Turns { commit, until: commit, index: Arc::clone(&index) });
+        }
         Ok(index)
     }
 
@@ -235,11 +244,11 @@ impl Indexes {
         Ok(true)
     }
 
-    /// Drops what was made of texts; it is made anew when it is asked for.
-    pub(crate) fn forget(&self) {
+    /// Drops what was made of texts; it is made anew when it is asked for, of that commit or a later one.
+    pub(crate) fn forget(&self, commit: Time) {
+        self.forgotten.fetch_max(commit, Ordering::AcqRel);
         self.names.lock().clear();
         self.turns.lock().clear();
-        self.forgotten.fetch_add(1, Ordering::AcqRel);
         *self.past_turns.lock() = None;
     }
 
@@ -312,7 +321,38 @@ impl KeyTokenizer for KeyTokens {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::graph_names::TURN;
     use crate::retrieval::anchor::Match;
+    use crate::{FixedEmbedder, Options};
+
+    #[test]
+    fn nothing_is_kept_of_a_state_from_before_something_was_forgotten() {
+        let folder = tempfile::tempdir().unwrap();
+        let db = Options::new().embedder(Arc::new(FixedEmbedder)).open(folder.path()).unwrap();
+        let write = |text| drop(db.session().execute(text, ()).unwrap());
+        write("REMEMBER (:Turn 't1' {text: 'a secret'}); REMEMBER (:Turn 't2' {text: 'tea'})");
+        let before = db.store.snapshot(0);
+        let read_all = |snapshot: &engraph_storage::Snapshot<'_>| {
+            let label = snapshot.reader().catalog().label(TURN).unwrap();
+            let at = snapshot.reader().last_commit().unwrap();
+            for system in [SystemScope::Current, SystemScope::AsOf(at)] {
+                db.indexes.turns(label, snapshot.reader(), system).unwrap();
+            }
+            db.indexes.names(&[label], snapshot.reader(), &|_, _| Ok(Some(Vec::new()))).unwrap();
+        };
+        let is_kept = || {
+            let names = !db.indexes.names.lock().is_empty();
+            (names, !db.indexes.turns.lock().is_empty(), db.indexes.past_turns.lock().is_some())
+        };
+        read_all(&before);
+        assert_eq!(is_kept(), (true, true, true));
+        write("MATCH (t:Turn 't1') FORGET t");
+        assert_eq!(is_kept(), (false, false, false));
+        read_all(&before);
+        assert_eq!(is_kept(), (false, false, false));
+        read_all(&db.store.snapshot(0));
+        assert_eq!(is_kept(), (true, true, true));
+    }
 
     #[test]
     fn a_label_is_crowded_by_its_own_nodes() {

@@ -4,6 +4,7 @@
 //! value of a parameter and no time, so one plan serves them all.
 
 use std::collections::HashMap;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Weak};
 
 use engraph_grammar::ast::Statement;
@@ -75,6 +76,8 @@ impl Script {
 #[derive(Default)]
 pub(crate) struct Plans {
     scripts: Mutex<HashMap<Arc<str>, Arc<Script>>>,
+    /// How often all of them were dropped.
+    clears: AtomicU64,
 }
 
 impl Plans {
@@ -83,19 +86,25 @@ impl Plans {
         if let Some(script) = self.scripts.lock().get(text) {
             return Ok(Arc::clone(script));
         }
+        let clears = self.clears.load(Ordering::Acquire);
         let script = Arc::new(Script::parse(text)?);
         if text.len() <= TEXT_BYTES_MAX {
             let mut scripts = self.scripts.lock();
             if scripts.len() >= TEXTS_MAX {
                 scripts.clear();
             }
-            scripts.insert(Arc::clone(&script.text), Arc::clone(&script));
+            // One that began before something was forgotten may name it.
+            if self.clears.load(Ordering::Acquire) == clears {
+                scripts.insert(Arc::clone(&script.text), Arc::clone(&script));
+            }
         }
         Ok(script)
     }
 
     /// Drops every text.
     pub(crate) fn clear(&self) {
-        self.scripts.lock().clear();
+        let mut scripts = self.scripts.lock();
+        self.clears.fetch_add(1, Ordering::Release);
+        scripts.clear();
     }
 }

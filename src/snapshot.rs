@@ -8,8 +8,12 @@ use engraph_storage::graph::{Edge, EdgeFilter, NodeId, RelationId, Side, SystemS
 use engraph_storage::{Counts, Meter, Reader};
 use rustc_hash::FxHashSet;
 
+use crate::context::Context;
+use crate::context::held::Held;
+use crate::context::run::Run;
 use crate::database::Engraph;
 use crate::error::Result;
+use crate::rows::{Fact, Node, Params};
 use crate::time;
 
 /// A state of the database, which does not change while it is held.
@@ -25,9 +29,13 @@ use crate::time;
 /// let homes = state.edges(nora, Side::Out, state.relation("lives_in"), &now)?;
 /// assert_eq!(homes[0].confidence, 0.9);
 /// assert_eq!(state.key(homes[0].tail)?.as_deref(), Some("Porto"));
+/// // All that is known of it, as a query answers it.
+/// let home = state.fact(&homes[0])?;
+/// assert_eq!((home.relation.as_str(), home.tail.label.as_str()), ("lives_in", "City"));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub struct Snapshot<'d> {
+    database: &'d Engraph,
     state: engraph_storage::Snapshot<'d>,
     meter: Meter,
 }
@@ -35,7 +43,8 @@ pub struct Snapshot<'d> {
 impl Engraph {
     /// The state as it stands, to be read without MemQL.
     pub fn snapshot(&self) -> Snapshot<'_> {
-        Snapshot { state: self.store.snapshot(time::wall()), meter: Meter::new() }
+        let state = self.store.snapshot(time::wall());
+        Snapshot { database: self, state, meter: Meter::new() }
     }
 }
 
@@ -62,6 +71,34 @@ impl Snapshot<'_> {
         Ok(self.reader().node(node, SystemScope::Current)?.map(|record| record.key.clone()))
     }
 
+    /// A node with its label and properties, as a query answers it; none if there is no such node.
+    ///
+    /// # Errors
+    ///
+    /// See [`Self::node`].
+    pub fn read(&self, node: NodeId) -> Result<Option<Node>> {
+        let Some(_) = self.reader().node(node, SystemScope::Current)? else { return Ok(None) };
+        self.looked_up(|context, held| context.whole_node(context.seen_now(node), held)).map(Some)
+    }
+
+    /// A fact with the names of its ends and of its relation, its sources and its properties, as a query answers
+    /// it.
+    ///
+    /// # Errors
+    ///
+    /// See [`Self::node`].
+    pub fn fact(&self, edge: &Edge) -> Result<Fact> {
+        self.looked_up(|context, held| context.whole_fact(edge, held))
+    }
+
+    /// What `read` looks up in this state.
+    fn looked_up<T>(&self, read: impl FnOnce(&Context<'_>, &mut Held) -> Result<T>) -> Result<T> {
+        let run = Run::new(self.database.limits().into());
+        let parameters = Params::new();
+        let around = self.database.surroundings(&run, &parameters);
+        read(&around.context(self.state.reader()), &mut Held::default())
+    }
+
     /// The labels that nodes have or have had.
     pub fn labels(&self) -> Vec<String> {
         let names = self.reader().catalog().labels();
@@ -81,6 +118,11 @@ impl Snapshot<'_> {
     /// The relation of that name; none if no fact and no definition ever had it.
     pub fn relation(&self, name: &str) -> Option<RelationId> {
         self.reader().catalog().relation(name)
+    }
+
+    /// The name of a relation of this database.
+    pub fn relation_name(&self, relation: RelationId) -> &str {
+        self.state.reader().catalog().relation_name(relation)
     }
 
     /// The facts of a node on one side, of one relation or of all, that the filter keeps: in order of
@@ -142,7 +184,7 @@ impl Snapshot<'_> {
         Ok(found)
     }
 
-    /// What was read through it until now.
+    /// What was read through it until now, by all but [`Self::read`] and [`Self::fact`].
     pub fn counts(&self) -> Counts {
         self.meter.counts()
     }

@@ -40,7 +40,8 @@ impl Context<'_> {
         })
     }
 
-    fn whole_node(&self, node: NodeRef, held: &mut Held) -> Result<rows::Node> {
+    /// A node with all that is known of it.
+    pub(crate) fn whole_node(&self, node: NodeRef, held: &mut Held) -> Result<rows::Node> {
         let record = self.node(node)?;
         Ok(rows::Node {
             properties: self.whole_properties(&record.properties, held)?,

@@ -1,6 +1,7 @@
 //! Each input row with each row of a procedure's answer: the facts of the scope become a network,
 //! on which `algo` counts.
 
+use std::collections::BTreeSet;
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
@@ -187,7 +188,9 @@ impl Call {
         };
         let catalog = context.reader.catalog();
         let relations = names("relations")?.map(|relations: Vec<String>| {
-            relations.iter().filter_map(|relation| catalog.relation(relation)).collect()
+            let known = relations.iter().filter_map(|relation| catalog.relation(relation));
+            // One that is named twice is one.
+            Vec::from_iter(BTreeSet::from_iter(known))
         });
         Ok(Options {
             labels: names("labels")?,
@@ -233,6 +236,10 @@ fn network(
         context.rows(nodes.len())?;
     }
     nodes.sort_unstable();
+    let relations: Vec<Option<RelationId>> = match &options.relations {
+        Some(relations) => relations.iter().copied().map(Some).collect(),
+        None => vec![None],
+    };
     let mut builder: NetworkBuilder = Network::builder();
     let mut edges: Vec<Edge> = Vec::new();
     for id in &nodes {
@@ -241,16 +248,17 @@ fn network(
         }
         builder.node(*id);
         let first = edges.len();
-        context.reader.edges(*id, Side::Out, None, filter, &mut |edge| {
-            let wanted = options.relations.as_ref().is_none_or(|own| own.contains(&edge.relation));
-            if wanted && nodes.binary_search(&edge.tail).is_ok() {
-                edges.push(edge);
-            }
-            match edges.len() <= context.limits().rows_max {
-                true => ControlFlow::Continue(()),
-                false => ControlFlow::Break(()),
-            }
-        })?;
+        for relation in &relations {
+            context.reader.edges(*id, Side::Out, *relation, filter, &mut |edge| {
+                if nodes.binary_search(&edge.tail).is_ok() {
+                    edges.push(edge);
+                }
+                match edges.len() <= context.limits().rows_max {
+                    true => ControlFlow::Continue(()),
+                    false => ControlFlow::Break(()),
+                }
+            })?;
+        }
         context.work(edges.len() - first + 1)?;
         context.rows(edges.len())?;
         context.hold(held, nodes.len() * NODE_BYTES + edges.len() * EDGE_BYTES)?;

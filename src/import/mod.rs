@@ -1,7 +1,8 @@
 //! Files into the database: facts, turns, messages, LoCoMo conversations, tables; and an export,
 //! which becomes a database of its own.
 //!
-//! One thread reads and embeds, another writes, a batch a transaction. A line that cannot be
+//! One thread reads and embeds, another writes, a batch a transaction; tables of facts go by the bulk way of the
+//! storage, on all cores. A line that cannot be
 //! stored is refused with its number and reason; the others are stored. What a source has said
 //! before is passed over, whatever has become of it, so a second import changes nothing.
 

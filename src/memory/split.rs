@@ -5,6 +5,7 @@
 //! Nothing is lost: what is no longer believed goes to history, and what was confirmed or doubted of a fact
 //! is so of what stays of it, or of what is moved if nothing stays.
 
+use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 
 use engraph_storage::graph::{
@@ -18,7 +19,7 @@ use super::walk::{edges, edges_in};
 use crate::error::Result;
 use crate::graph_names::{MENTION, named};
 use crate::models::Models;
-use crate::write::{self, NodeInput};
+use crate::write::{self, Embedding, NodeInput};
 
 /// The properties of a claim that say by which name an end of its fact was called.
 pub(crate) const HEAD_AS: &str = "head_as";
@@ -32,7 +33,7 @@ pub(crate) const TAIL_AS: &str = "tail_as";
 /// [`StorageError::Invalid`] if the name was not taken for the entity.
 pub(crate) fn split(
     transaction: &mut Transaction<'_>,
-    name: &str,
+    (name, embedding): (&str, Option<Embedding>),
     entity: NodeId,
     models: &Models,
 ) -> Result<u64> {
@@ -53,21 +54,42 @@ pub(crate) fn split(
     for merge in merges {
         transaction.retract(merge.fact)?;
     }
-    let mut node = NodeInput::new(&label, name);
-    if was_alias {
-        node.properties = properties_before(transaction.reader(), record.label, name)?;
-    }
-    if label == CONCEPT {
-        // A concept is found by its meaning too.
-        node.properties.insert("text".to_owned(), Value::String(name.to_owned()));
-    }
-    let own = write::put_node(transaction, &node, models)?;
+    let mut own = own_node(transaction.reader(), &label, name, was_alias)?;
+    own.embedding = embedding;
+    let own = write::put_node(transaction, &own, models)?;
     let mut moved = 0;
     for (fact, version) in believed_of(transaction.reader(), entity)? {
         let version = transaction.reader().version(fact, version)?;
         moved += u64::from(move_claims(transaction, (fact, &version), (entity, own, name))?);
     }
     Ok(moved)
+}
+
+/// The embedding of the entity of its own that a name is to have, made before the lock is taken.
+///
+/// # Errors
+///
+/// If it has a text and no model is installed.
+pub(crate) fn embedding(
+    reader: Reader<'_>,
+    label: &str,
+    name: &str,
+    models: &Models,
+) -> Result<Option<Embedding>> {
+    write::embedded_anew(own_node(reader, label, name, true)?, models)
+}
+
+/// The entity of its own that a name is to have.
+fn own_node(reader: Reader<'_>, label: &str, name: &str, was_alias: bool) -> Result<NodeInput> {
+    let mut node = NodeInput::new(label, name);
+    if let Some(label) = reader.catalog().label(label).filter(|_| was_alias) {
+        node.properties = properties_before(reader, label, name)?;
+    }
+    if label == CONCEPT {
+        // A concept is found by its meaning too.
+        node.properties.insert("text".to_owned(), Value::String(name.to_owned()));
+    }
+    Ok(node)
 }
 
 /// What an entity said of itself before it was made one with another; nothing if it never was one.
@@ -140,24 +162,21 @@ fn move_fact(
         }
     }
     let [head, tail] = [head, tail].map(|end| if end == from { to } else { end });
-    let claims: Vec<Claim> = held_claims(&version.belief).collect();
     transaction.retract(fact)?;
     let mut told = BTreeSet::new();
-    for mut claim in claims {
+    for mut claim in held_claims(&version.belief) {
         for property in &called {
             claim.properties.entry(*property).or_insert_with(|| Value::String(name.to_owned()));
         }
-        told.insert(transaction.assert_fact(head, version.relation, &claimed(tail, claim))?.fact);
+        let belief = claimed(tail, claim, &version.belief);
+        told.insert(transaction.assert_fact(head, version.relation, &belief)?.fact);
     }
     confirm_again(transaction, &version.belief, &told)
 }
 
-/// The claims of a belief as far as they hold: of what was denied since, nothing is told anew.
+/// The claims of a belief of which something holds: what was denied altogether since is not told anew.
 fn held_claims(belief: &Belief) -> impl Iterator<Item = Claim> {
-    belief.claims().filter_map(|claim| {
-        let valid = claim.valid.common(&belief.valid)?;
-        Some(Claim { valid, ..claim.into_owned() })
-    })
+    belief.claims().filter(|claim| claim.valid.overlaps(&belief.valid)).map(Cow::into_owned)
 }
 
 /// Facts are confirmed and doubted as a belief was.
@@ -238,8 +257,8 @@ fn move_claims(
     let [head_as, tail_as] = [HEAD_AS, TAIL_AS].map(|name| catalog.property(name));
     let is_named =
         |claim: &Claim| is_called(claim, head_as, name) || is_called(claim, tail_as, name);
-    let (named, others): (Vec<Claim>, Vec<Claim>) =
-        held_claims(&version.belief).partition(is_named);
+    let held = &version.belief;
+    let (named, others): (Vec<Claim>, Vec<Claim>) = held_claims(held).partition(is_named);
     if named.is_empty() {
         return Ok(false);
     }
@@ -248,7 +267,7 @@ fn move_claims(
     transaction.retract(fact)?;
     let mut stays = BTreeSet::new();
     for claim in others {
-        let belief = claimed(tail, claim);
+        let belief = claimed(tail, claim, held);
         stays.insert(transaction.assert_fact(head, version.relation, &belief)?.fact);
     }
     let mut moved = BTreeSet::new();
@@ -263,11 +282,11 @@ fn move_claims(
                 claim.properties.remove(&property);
             }
         }
-        let belief = claimed(tail, claim);
+        let belief = claimed(tail, claim, held);
         moved.insert(transaction.assert_fact(head, version.relation, &belief)?.fact);
     }
     let facts = if stays.is_empty() { moved } else { stays };
-    confirm_again(transaction, &version.belief, &facts)?;
+    confirm_again(transaction, held, &facts)?;
     Ok(true)
 }
 
@@ -277,15 +296,23 @@ fn is_called(claim: &Claim, property: Option<PropertyId>, name: &str) -> bool {
     matches!(said, Some(Value::String(said)) if said == name)
 }
 
-fn claimed(tail: NodeId, claim: Claim) -> Belief {
+/// What a claim says of the time of the belief that it is taken from, and who denied the rest of it: once they are
+/// forgotten, it holds for all that it was told for.
+fn claimed(tail: NodeId, claim: Claim, held: &Belief) -> Belief {
+    let denies =
+        |part: &&Evidence| part.denial().is_some_and(|denial| denial.valid.overlaps(&claim.valid));
+    let evidence: Vec<Evidence> = held.evidence.iter().filter(denies).cloned().collect();
     Belief {
         tail,
-        valid: claim.valid,
+        valid: claim.valid.common(&held.valid).unwrap_or(claim.valid),
         confidence: claim.confidence,
         intent: claim.intent,
         uncertain: false,
-        sources: claim.sources,
-        properties: claim.properties,
-        evidence: Vec::new(),
+        sources: claim.sources.clone(),
+        properties: claim.properties.clone(),
+        evidence: match evidence.is_empty() {
+            true => Vec::new(),
+            false => std::iter::once(Evidence::Claim(claim)).chain(evidence).collect(),
+        },
     }
 }

@@ -16,7 +16,7 @@ use engraph_storage::graph::{EdgeFilter, Interval, NodeId, Side, SystemScope, Ti
 use engraph_storage::{Reader, Transaction};
 
 use super::means::Means;
-use super::topics::{CANDIDATES, Link, Topic, links};
+use super::topics::{CANDIDATES, CueLinker, Link, Topic, links};
 use crate::error::Result;
 use crate::graph_names::{EPISODE, TOPIC, named};
 use crate::indexes::Indexes;
@@ -56,7 +56,8 @@ pub(super) fn attach(
     store(transaction, &facts, means.models)
 }
 
-/// Stores the place of an episode, if the topics of it are still there; else finds it again.
+/// Stores the place of an episode, if the topics of it are still there; else finds it again, by cues, for the writer's
+/// lock is held.
 pub(super) fn put(
     transaction: &mut Transaction<'_>,
     about: &About,
@@ -66,7 +67,7 @@ pub(super) fn put(
     let topics = facts.iter().flat_map(|fact| [&fact.head, &fact.tail]);
     for topic in topics.filter(|node| node.label == TOPIC && node.key != about.key) {
         if transaction.reader().find(TOPIC, &topic.key)?.is_none() {
-            return attach(transaction, about, means);
+            return attach(transaction, about, Means { linker: &CueLinker, ..means });
         }
     }
     store(transaction, facts, means.models)

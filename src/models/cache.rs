@@ -36,17 +36,38 @@ pub(super) struct Cache<V> {
     young: HashMap<Box<str>, V>,
     young_bytes: usize,
     old: HashMap<Box<str>, V>,
+    /// How often everything was dropped.
+    clears: u64,
 }
 
 impl<V: Kept> Cache<V> {
     /// Holds at most so many bytes.
     pub(super) fn new(bytes_max: usize) -> Self {
-        Self { bytes_max, young: HashMap::new(), young_bytes: 0, old: HashMap::new() }
+        let (young, old) = (HashMap::new(), HashMap::new());
+        Self { bytes_max, young, young_bytes: 0, old, clears: 0 }
     }
 
     /// Drops everything.
     pub(super) fn clear(&mut self) {
-        *self = Self::new(self.bytes_max);
+        *self = Self { clears: self.clears + 1, ..Self::new(self.bytes_max) };
+    }
+
+    /// How often everything was dropped.
+    pub(super) fn clears(&self) -> u64 {
+        self.clears
+    }
+
+    /// What is kept of a text, and how often everything was dropped.
+    pub(super) fn look(&mut self, text: &str) -> (Option<V>, u64) {
+        (self.get(text), self.clears)
+    }
+
+    /// Keeps a value that was looked for when everything had been dropped so often. If it was since, the text may be
+    /// of what was forgotten, and is not kept.
+    pub(super) fn insert_since(&mut self, clears: u64, text: &str, value: V) {
+        if self.clears == clears {
+            self.insert(text, value);
+        }
     }
 
     pub(super) fn get(&mut self, text: &str) -> Option<V> {
@@ -59,7 +80,7 @@ impl<V: Kept> Cache<V> {
     }
 
     /// Keeps a value, unless it alone would fill a generation.
-    pub(super) fn insert(&mut self, text: &str, value: V) {
+    fn insert(&mut self, text: &str, value: V) {
         self.old.remove(text);
         self.put(text.into(), value);
     }
@@ -128,5 +149,17 @@ mod tests {
         cache.insert("a", value(75));
         cache.insert("b", value(100_000));
         assert_eq!((cache.get("b"), cache.get("a")), (None, Some(value(75))));
+    }
+
+    #[test]
+    fn what_was_looked_for_before_everything_was_dropped_is_not_kept() {
+        let mut cache = cache();
+        let before = cache.clears();
+        cache.insert_since(before, "a", value(75));
+        cache.clear();
+        cache.insert_since(before, "b", value(75));
+        cache.insert_since(cache.clears(), "c", value(75));
+        let held = ["a", "b", "c"].map(|text| cache.get(text).is_some());
+        assert_eq!(held, [false, false, true]);
     }
 }

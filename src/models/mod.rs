@@ -152,8 +152,9 @@ impl Models {
 
     /// The vector of a question and those of its tokens, in one run of the model. They are kept.
     pub(crate) fn embed_question(&self, text: &str) -> Result<Question, NeuralError> {
-        let held = (self.vectors.lock().get(text), self.token_vectors.lock().get(text));
-        if let (Some(vector), tokens) = held
+        let (held, clears) = self.vectors.lock().look(text);
+        let (tokens, token_clears) = self.token_vectors.lock().look(text);
+        if let Some(vector) = held
             && (tokens.is_some() || self.has_no_tokens.load(Ordering::Relaxed))
         {
             return Ok((vector, tokens));
@@ -161,11 +162,11 @@ impl Models {
         let embedder = self.embedder()?;
         let (vectors, tokens) = self.checked(&*embedder, &[text])?;
         let vector: Arc<[f32]> = vectors.into_iter().flatten().collect();
-        self.vectors.lock().insert(text, Arc::clone(&vector));
+        self.vectors.lock().insert_since(clears, text, Arc::clone(&vector));
         self.has_no_tokens.store(tokens.is_none(), Ordering::Relaxed);
         let tokens = tokens.and_then(|tokens| tokens.into_iter().next()).map(Arc::new);
         if let Some(tokens) = &tokens {
-            self.token_vectors.lock().insert(text, Arc::clone(tokens));
+            self.token_vectors.lock().insert_since(token_clears, text, Arc::clone(tokens));
         }
         Ok((vector, tokens))
     }
@@ -365,9 +366,9 @@ fn through<V: Kept>(
     texts: &[&str],
     make: impl FnOnce(&[&str]) -> Result<Option<Vec<V>>, NeuralError>,
 ) -> Result<Option<Vec<V>>, NeuralError> {
-    let mut known: Vec<Option<V>> = {
+    let (clears, mut known): (u64, Vec<Option<V>>) = {
         let mut cache = cache.lock();
-        texts.iter().map(|text| cache.get(text)).collect()
+        (cache.clears(), texts.iter().map(|text| cache.get(text)).collect())
     };
     // A text that is there twice is made once.
     let mut unknown = Vec::new();
@@ -384,7 +385,7 @@ fn through<V: Kept>(
         };
         let mut cache = cache.lock();
         for (text, value) in unknown.iter().zip(&made) {
-            cache.insert(text, value.clone());
+            cache.insert_since(clears, text, value.clone());
         }
         for (text, value) in texts.iter().zip(&mut known) {
             if value.is_none() {

@@ -13,12 +13,11 @@
 //!   evaluate.rs   how well a path answers a question (REAL)
 //!   rules.rs      steps that follow from facts by a rule (REAL)
 //!   words.rs      a text as words
-//!   random.rs     numbers by seed
 //! ```
 //!
 //! Nothing here knows of plans, rows or operators, reads the disk or the clock, or loads a model:
-//! neighbours, names and vectors come through callbacks. The same input gives the same output, to
-//! the order of equals. No number that is given, NaN and infinities among them, makes it panic.
+//! neighbours, names and vectors come through callbacks, and the model that an anchorer or an evaluator asks is its
+//! maker's. But for theirs, the same input gives the same output, to the order of equals. No number that is given, NaN and infinities among them, makes it panic.
 
 pub(crate) mod activate;
 pub(crate) mod anchor;

@@ -177,7 +177,7 @@ impl Binder<'_> {
     }
 
     /// A scorer that is to be trained on the rows of its query.
-    pub(super) fn train_scorer(&mut self, train: &ast::TrainScorer) -> Result<Write> {
+    pub(super) fn lesson(&mut self, train: &ast::TrainScorer) -> Result<Lesson> {
         let query = self.query(&train.query)?;
         let End::Return(columns) = &query.end else {
             return Err(Diagnostic::at(train.query.span, "a scorer is trained on rows")
@@ -191,7 +191,7 @@ impl Binder<'_> {
         };
         let seed = train.seed.as_ref().map(|seed| self.seed(seed)).transpose()?.unwrap_or_default();
         let (name, span) = (train.name.text.clone(), train.query.span);
-        Ok(Write::TrainScorer(Box::new(Lesson { name, query, label, seed, span })))
+        Ok(Lesson { name, query, label, seed, span })
     }
 
     fn seed(&mut self, seed: &ast::Amount) -> Result<u64> {

@@ -17,33 +17,32 @@ use engraph_storage::graph::{
 
 use engraph_storage::{Reader, StorageError, Transaction};
 
-use self::definition::{Lesson, dropped};
+use self::definition::dropped;
 pub(crate) use self::surroundings::Surroundings;
 use crate::bind::{self, Binder, intent};
 use crate::context::Context;
 use crate::error::{Diagnostic, Result};
 use crate::graph_names::{cardinality, is_entity};
-use crate::memory::split::{join, split};
+use crate::memory::split::{self, join, split};
 use crate::neural::Scorer;
 use crate::plan::BoundQuery;
 use crate::plan::scope::Times;
 use crate::rows::{Rows, Value};
 use crate::write::observe::{Observed, observe};
-use crate::write::{self, Input, NodeInput};
+use crate::write::{self, Embedding, Input, NodeInput};
 
 /// A statement with its values bound, ready to be applied.
 pub(crate) enum Write {
     Define { name: String, options: RuleOptions },
     Store(Input),
     Alias { alias: String, label: String, key: String, span: Span },
-    Split { name: String, label: String, key: String, span: Span },
+    Split { name: String, label: String, key: String, embedding: Option<Embedding>, span: Span },
     ForgetHeard { session: bool, id: String, span: Span },
     Change(Box<BoundQuery>),
     DefineRule(RuleDefinition),
     DefineRecipe(RecipeDefinition),
     DefineIndex { name: String, label: String, property: String },
     DefineTextIndex { name: String, label: String, fields: Vec<(String, f32)> },
-    TrainScorer(Box<Lesson>),
     DefineScorer { name: String, scorer: Box<Scorer> },
     Drop { kind: ast::Definition, name: ast::Name },
 }
@@ -100,11 +99,13 @@ fn observed(
     }
 }
 
-/// Binds a statement that writes, and embeds its texts.
+/// Binds a statement that writes, and has models do what they are to do for it before the writer's lock is taken:
+/// embed its texts, and learn. `plan` makes a query quick.
 pub(crate) fn prepare(
     kind: &StatementKind,
     context: &Context<'_>,
     times: &Times,
+    plan: impl Fn(BoundQuery) -> Result<BoundQuery>,
 ) -> Result<(Write, Vec<Diagnostic>)> {
     let mut binder = Binder::new(context, times);
     let write = match kind {
@@ -118,11 +119,11 @@ pub(crate) fn prepare(
             Write::ForgetHeard { session: forget.session, id, span: forget.id.span }
         }
         StatementKind::Observe(observe) => Write::Store(binder.observe(observe)?),
-        StatementKind::Query(query) => Write::Change(Box::new(binder.query(query)?)),
+        StatementKind::Query(query) => Write::Change(Box::new(plan(binder.query(query)?)?)),
         StatementKind::DefineRule(define) => binder.define_rule(define)?,
         StatementKind::DefineRecipe(define) => binder.define_recipe(define)?,
         StatementKind::DefineIndex(define) => binder.define_index(define)?,
-        StatementKind::TrainScorer(train) => binder.train_scorer(train)?,
+        StatementKind::TrainScorer(train) => binder.lesson(train)?.learn(context, plan)?,
         StatementKind::Drop(drop) => Write::Drop { kind: drop.kind, name: drop.name.clone() },
         StatementKind::Explain(_)
         | StatementKind::Trace(_)
@@ -142,6 +143,10 @@ pub(crate) fn prepare(
             write::embed(&mut inputs, context.models, context.reader)?;
             let [input] = inputs;
             (Write::Store(input), warnings)
+        }
+        Write::Split { name, label, key, span, .. } => {
+            let embedding = split::embedding(context.reader, &label, &name, context.models)?;
+            (Write::Split { name, label, key, embedding, span }, warnings)
         }
         other => (other, warnings),
     })
@@ -168,32 +173,17 @@ impl Write {
             }
             Self::Store(input) => store(input, transaction, surroundings),
             Self::Alias { alias, label, key, span } => {
-                let help = format!("make it first, with REMEMBER (:{label} '{key}')");
-                let node = transaction
-                    .reader()
-                    .find(label, key)?
-                    .ok_or_else(|| no_node(label, key, *span).help(help).execute())?;
-                let other = transaction.reader().find(label, alias)?.filter(|other| *other != node);
-                let outcome = match other {
-                    Some(other) => {
-                        check_joins(transaction.reader(), (label, alias), (other, *span))?;
-                        let moved = join(transaction, other, node)?;
-                        format!(
-                            "joined, {moved} {} moved",
-                            if moved == 1 { "fact" } else { "facts" }
-                        )
-                    }
-                    None if transaction.put_alias(node, alias)? => "aliased".to_owned(),
-                    None => "held already".to_owned(),
-                };
+                let outcome = put_alias(transaction, alias, (label, key), *span)?;
                 Ok(done("alias", alias, &outcome))
             }
-            Self::Split { name, label, key, span } => {
+            Self::Split { name, label, key, embedding, span } => {
                 let node = transaction
                     .reader()
                     .find(label, key)?
                     .ok_or_else(|| no_node(label, key, *span).execute())?;
-                let moved = split(transaction, name, node, surroundings.models)?.cast_signed();
+                let name_and_meaning = (name.as_str(), embedding.clone());
+                let moved = split(transaction, name_and_meaning, node, surroundings.models)?;
+                let moved = moved.cast_signed();
                 let name = Value::String(name.clone());
                 Ok(Rows::single(&["name", "facts_moved"], vec![name, Value::Int(moved)]))
             }
@@ -219,7 +209,6 @@ impl Write {
                 transaction.define_text_index(name, label, &fields)?;
                 Ok(done("index", name, "defined"))
             }
-            Self::TrainScorer(_) => Err(Diagnostic::new("the scorer is not trained yet").bind()),
             Self::DefineScorer { name, scorer } => {
                 let bytes = scorer.to_bytes();
                 transaction.define_scorer(ScorerDefinition { name: name.clone(), bytes })?;
@@ -234,6 +223,29 @@ impl Write {
 fn done(what: &str, name: &str, outcome: &str) -> Rows {
     let text = |text: &str| Value::String(text.to_owned());
     Rows::single(&[what, "outcome"], vec![text(name), text(outcome)])
+}
+
+/// Makes a node go by another name; gives what became of whoever had that.
+fn put_alias(
+    transaction: &mut Transaction<'_>,
+    alias: &str,
+    (label, key): (&str, &str),
+    span: Span,
+) -> Result<String> {
+    let node = transaction.reader().find(label, key)?.ok_or_else(|| {
+        let help = format!("make it first, with REMEMBER (:{label} '{key}')");
+        no_node(label, key, span).help(help).execute()
+    })?;
+    let other = transaction.reader().find(label, alias)?.filter(|other| *other != node);
+    Ok(match other {
+        Some(other) => {
+            check_joins(transaction.reader(), (label, alias), (other, span))?;
+            let moved = join(transaction, other, node)?;
+            format!("joined, {moved} {} moved", if moved == 1 { "fact" } else { "facts" })
+        }
+        None if transaction.put_alias(node, alias)? => "aliased".to_owned(),
+        None => "held already".to_owned(),
+    })
 }
 
 /// That a node of that name can be made one with another of its label.
@@ -413,3 +425,6 @@ fn policy(name: &ast::Name) -> Result<ConfidencePolicy> {
             .bind()
     })
 }
+
+#[cfg(test)]
+mod tests;

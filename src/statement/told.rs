@@ -222,7 +222,8 @@ impl Binder<'_> {
     pub(super) fn split(&mut self, split: &ast::Split) -> Result<Write> {
         let (label, key) = self.label_and_key_alone(&split.node)?;
         let name = self.text(&split.name, "a name")?;
-        Ok(Write::Split { name, label, key, span: split.node.span })
+        let embedding = None;
+        Ok(Write::Split { name, label, key, embedding, span: split.node.span })
     }
 
     pub(super) fn observe(&mut self, observe: &ast::Observe) -> Result<Input> {

@@ -1,9 +1,8 @@
 //! Writes: nodes, facts and turns that are to be stored, embedded before the lock is taken and put
 //! under it. `crate::statement` and `crate::memory` say what they are.
 //!
-//! No model runs while the writer's lock is held, but in a transaction that the caller keeps open,
-//! in a `RETRACT` whose query asks one, in a `FORGET` that draws anew what is left of an episode, and where another writer
-//! changed a text in between.
+//! No model runs while the writer's lock is held, but in the cases that `docs/architecture.md` lists, one of which
+//! is here: another writer changed a text in between.
 
 pub(crate) mod observe;
 mod turn;
@@ -17,7 +16,7 @@ use engraph_storage::graph::{
     Belief, Intent, Interval, NodeId, PropertyId, RelationId, SystemScope, Time, Value,
 };
 use engraph_storage::update::{Effect, Resolution};
-use engraph_storage::{Outcome, Reader, TokenCodes, Transaction};
+use engraph_storage::{CONCEPT, Outcome, Reader, TokenCodes, Transaction};
 
 use crate::error::Result;
 use crate::graph_names::{TURN, named};
@@ -133,6 +132,7 @@ pub(crate) fn embed(inputs: &mut [Input], models: &Models, reader: Reader<'_>) -
         match input {
             Input::Heard { .. } => {}
             Input::Node(node) => {
+                load_tokenizer(node, models, reader)?;
                 let text = new_text(node, &mut known, reader)?;
                 add(text, &mut node.embedding, node.label == TURN, &mut texts);
             }
@@ -142,12 +142,18 @@ pub(crate) fn embed(inputs: &mut [Input], models: &Models, reader: Reader<'_>) -
             }
             Input::Fact(fact) => {
                 for node in [&mut fact.head, &mut fact.tail] {
+                    load_tokenizer(node, models, reader)?;
                     let text = new_text(node, &mut known, reader)?;
                     add(text, &mut node.embedding, node.label == TURN, &mut texts);
                 }
             }
         }
     }
+    embed_texts(texts, models)
+}
+
+/// Embeds texts, all in one go.
+fn embed_texts(texts: Texts<'_>, models: &Models) -> Result<()> {
     if texts.is_empty() {
         return Ok(());
     }
@@ -165,6 +171,27 @@ pub(crate) fn embed(inputs: &mut [Input], models: &Models, reader: Reader<'_>) -
     let vectors = models.embed(&read)?;
     for (text, vector) in others.into_iter().zip(vectors) {
         *text.target = made(&text, vector.to_vec(), None);
+    }
+    Ok(())
+}
+
+/// The embedding of the text of a node that is not there yet, if it has one.
+///
+/// # Errors
+///
+/// If there is a text and no model is installed.
+pub(crate) fn embedded_anew(node: NodeInput, models: &Models) -> Result<Option<Embedding>> {
+    let Some(text) = text::of_node(&node.properties) else { return Ok(None) };
+    let mut embedding = None;
+    let text = ToEmbed { text, target: &mut embedding, is_turn: node.label == TURN };
+    embed_texts(vec![text], models)?;
+    Ok(embedding)
+}
+
+/// Sees to it that the tokenizer is loaded by when the key of a new concept is taken apart, under the lock.
+fn load_tokenizer(node: &NodeInput, models: &Models, reader: Reader<'_>) -> Result<()> {
+    if node.label == CONCEPT && reader.find(CONCEPT, &node.key)?.is_none() {
+        models.tokenizer_id()?;
     }
     Ok(())
 }

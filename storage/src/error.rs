@@ -94,7 +94,7 @@ pub enum StorageError {
         reason: String,
     },
     /// A key or record on disk is not what was written. Restore a backup.
-    #[error("the database is damaged: {family}, key {key}: {reason}")]
+    #[error("the database is damaged: {family}, key {key}: {reason}; restore a backup")]
     Corrupt {
         /// The column family.
         family: &'static str,

@@ -136,7 +136,7 @@ fn part(transaction: &mut Transaction<'_>, entity: NodeId, models: &Models) -> R
     let mentions = mentions(transaction.reader(), entity, &EdgeFilter::CURRENT)?;
     for mention in &mentions {
         let name = key_of(transaction.reader(), mention.head)?;
-        split(transaction, &name, entity, models)?;
+        split(transaction, (&name, None), entity, models)?;
     }
     let stays = [Side::Out, Side::In].map(|side| edges(transaction.reader(), entity, side, None));
     if stays.into_iter().flatten().any(|edges| !edges.is_empty()) {

@@ -346,7 +346,9 @@ mod tests {
         };
         read_all(&before);
         assert_eq!(is_kept(), (true, true, true));
-        write("MATCH (t:Turn 't1') FORGET t");
+        // As if the second turn had been forgotten by a later commit.
+        write("REMEMBER (:Turn 't3' {text: 'coffee'})");
+        db.indexes.forget(db.store.snapshot(0).reader().last_commit().unwrap());
         assert_eq!(is_kept(), (false, false, false));
         read_all(&before);
         assert_eq!(is_kept(), (false, false, false));

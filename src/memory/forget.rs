@@ -66,8 +66,9 @@ pub(crate) fn forget(
     };
     let before = transaction.made();
     let mut facts = facts.to_vec();
-    facts.extend(split::told_as(transaction.reader(), nodes)?);
-    let mut forgotten = transaction.forget(nodes, &facts)?;
+    let (told_as, mut forgotten) = split::forget_told_as(transaction, nodes)?;
+    facts.extend(told_as);
+    forgotten.add(transaction.forget(nodes, &facts)?);
     for (last, next) in chain {
         let at = time_of(transaction.reader(), next)?;
         write::link(transaction, last, NEXT, next, at)?;

@@ -5,14 +5,13 @@
 //! Nothing is lost: what is no longer believed goes to history, and what was confirmed or doubted of a fact
 //! is so of what stays of it, or of what is moved if nothing stays.
 
-use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 
 use engraph_storage::graph::{
-    Belief, Claim, Edge, EdgeFilter, Evidence, FactId, LabelId, NodeId, PropertyId, Side,
-    SystemScope, Value, VersionRecord,
+    Belief, Claim, Edge, EdgeFilter, Evidence, FactId, LabelId, NodeId, Properties, PropertyId,
+    Side, SystemScope, Value, VersionRecord,
 };
-use engraph_storage::{CONCEPT, Reader, StorageError, Transaction};
+use engraph_storage::{CONCEPT, Forgotten, Reader, StorageError, Transaction};
 
 use super::resolve::REFERS_TO;
 use super::walk::{edges, edges_in};
@@ -147,7 +146,7 @@ fn believed_of(reader: Reader<'_>, node: NodeId) -> Result<BTreeMap<FactId, u32>
     Ok(facts)
 }
 
-/// Tells a fact of another node than one of its ends, with the name of that end.
+/// Tells a fact of another node than one of its ends, with the name of that end: all that it rests on.
 fn move_fact(
     transaction: &mut Transaction<'_>,
     fact: FactId,
@@ -163,75 +162,96 @@ fn move_fact(
     }
     let [head, tail] = [head, tail].map(|end| if end == from { to } else { end });
     transaction.retract(fact)?;
-    let mut told = BTreeSet::new();
-    for mut claim in held_claims(&version.belief) {
+    let belief = told_with(settled(version.belief.clone()), tail, |properties| {
         for property in &called {
-            claim.properties.entry(*property).or_insert_with(|| Value::String(name.to_owned()));
+            properties.entry(*property).or_insert_with(|| Value::String(name.to_owned()));
         }
-        let belief = claimed(tail, claim, &version.belief);
-        told.insert(transaction.assert_fact(head, version.relation, &belief)?.fact);
-    }
-    confirm_again(transaction, &version.belief, &told)
-}
-
-/// The claims of a belief of which something holds: what was denied altogether since is not told anew.
-fn held_claims(belief: &Belief) -> impl Iterator<Item = Claim> {
-    belief.claims().filter(|claim| claim.valid.overlaps(&belief.valid)).map(Cow::into_owned)
-}
-
-/// Facts are confirmed and doubted as a belief was.
-fn confirm_again(
-    transaction: &mut Transaction<'_>,
-    belief: &Belief,
-    facts: &BTreeSet<FactId>,
-) -> Result<()> {
-    for fact in facts {
-        for part in &belief.evidence {
-            match part {
-                Evidence::Claim(_) | Evidence::Denied(_) => {}
-                Evidence::Confirmed(by) => drop(transaction.confirm(*fact, *by)?),
-                Evidence::Doubted(by) => drop(transaction.doubt(*fact, *by)?),
-            }
-        }
-    }
+    });
+    transaction.assert_fact(head, version.relation, &belief)?;
     Ok(())
 }
 
-/// The facts of others that were told of these nodes alone, while they were one with them.
-pub(super) fn told_as(reader: Reader<'_>, nodes: &[NodeId]) -> Result<BTreeSet<FactId>> {
-    let mut found = BTreeSet::new();
+/// A belief in which what was confirmed or doubted of its only claim is a part of that. Beside other claims, of what
+/// it becomes one with, nothing would say that it was so of this one alone.
+fn settled(mut belief: Belief) -> Belief {
+    if belief.evidence.iter().filter_map(Evidence::claim).count() != 1 {
+        return belief;
+    }
+    belief.evidence.retain(|part| !matches!(part, Evidence::Confirmed(_) | Evidence::Doubted(_)));
+    for part in &mut belief.evidence {
+        if let Evidence::Claim(claim) = part {
+            claim.confidence = belief.confidence;
+        }
+    }
+    belief
+}
+
+/// A belief as it is told anew of a tail, with other properties of what it says and of all that it rests on.
+fn told_with(belief: Belief, tail: NodeId, change: impl Fn(&mut Properties)) -> Belief {
+    let mut told = Belief { tail, uncertain: false, ..belief };
+    change(&mut told.properties);
+    for part in &mut told.evidence {
+        if let Evidence::Claim(claim) = part {
+            change(&mut claim.properties);
+        }
+    }
+    told
+}
+
+/// Takes out what was told of these nodes while they were one with others, under their names. Gives the facts of
+/// which nothing else was told, which are to be forgotten as a whole, and what of others was.
+pub(super) fn forget_told_as(
+    transaction: &mut Transaction<'_>,
+    nodes: &[NodeId],
+) -> Result<(BTreeSet<FactId>, Forgotten)> {
+    let (mut whole, mut forgotten) = (BTreeSet::new(), Forgotten::default());
     for node in nodes {
+        let reader = transaction.reader();
         let Some(record) = reader.node(*node, SystemScope::Current)? else { continue };
         for name in record.names() {
-            for other in reader.former_nodes(record.label, name)? {
+            for other in transaction.reader().former_nodes(record.label, name)? {
                 if other != *node {
-                    told_under(reader, other, name, &mut found)?;
+                    forgotten.add(forget_told_under(transaction, other, name, &mut whole)?);
                 }
             }
         }
     }
-    Ok(found)
+    Ok((whole, forgotten))
 }
 
-/// Adds the facts of a node that every claim calls by a name.
-fn told_under(
-    reader: Reader<'_>,
+/// Takes what was told under a name out of the facts of a node, but for those of which nothing else was: they are
+/// added to the `whole` ones.
+fn forget_told_under(
+    transaction: &mut Transaction<'_>,
     node: NodeId,
     name: &str,
-    found: &mut BTreeSet<FactId>,
-) -> Result<()> {
+    whole: &mut BTreeSet<FactId>,
+) -> Result<Forgotten> {
+    let reader = transaction.reader();
     let [head_as, tail_as] = [HEAD_AS, TAIL_AS].map(|name| reader.catalog().property(name));
+    let is_named = |version: &VersionRecord, claim: &Claim| {
+        is_called(claim, if version.head == node { head_as } else { tail_as }, name)
+    };
+    let mut parts = BTreeSet::new();
     for side in [Side::Out, Side::In] {
         for edge in edges_in(reader, node, side, None, &EdgeFilter::EVERYTHING)? {
-            let mut is_named = true;
-            for (_, version) in reader.versions(edge.fact)? {
-                let property = if version.head == node { head_as } else { tail_as };
-                is_named &= version.belief.claims().all(|claim| is_called(&claim, property, name));
+            let versions = reader.versions(edge.fact)?;
+            let claims = || {
+                let all = versions.iter().map(|(_, version)| version);
+                all.flat_map(|version| version.belief.claims().map(move |claim| (version, claim)))
+            };
+            if claims().all(|(version, claim)| is_named(version, &claim)) {
+                whole.insert(edge.fact);
+            } else if claims().any(|(version, claim)| is_named(version, &claim)) {
+                parts.insert(edge.fact);
             }
-            found.extend(is_named.then_some(edge.fact));
         }
     }
-    Ok(())
+    let mut forgotten = Forgotten::default();
+    for fact in parts {
+        forgotten.add(transaction.forget_told(fact, &is_named)?);
+    }
+    Ok(forgotten)
 }
 
 /// The believed facts that say that a name means an entity.
@@ -247,7 +267,7 @@ fn merges(reader: Reader<'_>, name: &str, entity: NodeId) -> Result<Vec<Edge>> {
 }
 
 /// Moves what was claimed of a fact under the name from an entity to one of its own; the other claims stay. False if
-/// nothing was. A fact that was told from its other end has the name at that.
+/// nothing was. A fact that was told from its other end has the name at that. What was denied is denied of both.
 fn move_claims(
     transaction: &mut Transaction<'_>,
     (fact, version): (FactId, &VersionRecord),
@@ -255,64 +275,51 @@ fn move_claims(
 ) -> Result<bool> {
     let catalog = transaction.reader().catalog();
     let [head_as, tail_as] = [HEAD_AS, TAIL_AS].map(|name| catalog.property(name));
-    let is_named =
-        |claim: &Claim| is_called(claim, head_as, name) || is_called(claim, tail_as, name);
-    let held = &version.belief;
-    let (named, others): (Vec<Claim>, Vec<Claim>) = held_claims(held).partition(is_named);
-    if named.is_empty() {
+    let (head, tail, held) = (version.head, version.belief.tail, &version.belief);
+    // Which ends a claim moves; of a loop only those that it calls so.
+    let moved = |claim: &Claim| {
+        let calls = [head_as, tail_as].map(|property| is_called(claim, property, name));
+        let moves = |at: usize, end| end == entity && (head != tail || calls[at]);
+        calls.contains(&true).then(|| [moves(0, head), moves(1, tail)])
+    };
+    let ends: BTreeSet<[bool; 2]> = held.claims().filter_map(|claim| moved(&claim)).collect();
+    if ends.is_empty() {
         return Ok(false);
     }
-    let (head, tail) = (version.head, version.belief.tail);
-    let is_loop = head == tail;
-    transaction.retract(fact)?;
-    let mut stays = BTreeSet::new();
-    for claim in others {
-        let belief = claimed(tail, claim, held);
-        stays.insert(transaction.assert_fact(head, version.relation, &belief)?.fact);
-    }
-    let mut moved = BTreeSet::new();
-    for mut claim in named {
-        let moves = |end: NodeId, property| {
-            end == entity && (!is_loop || is_called(&claim, property, name))
+    let policy = catalog.rule(version.relation).policy;
+    let stays = held.resting_on(|part| part.claim().is_none_or(|one| moved(one).is_none()), policy);
+    let mut told: Vec<(NodeId, Belief)> = Vec::new();
+    for ends in ends {
+        let keeps = |part: &Evidence| match part {
+            Evidence::Claim(claim) => moved(claim) == Some(ends),
+            Evidence::Denied(_) => true,
+            Evidence::Confirmed(_) | Evidence::Doubted(_) => stays.is_empty(),
         };
-        let head = if moves(head, head_as) { own } else { head };
-        let tail = if moves(tail, tail_as) { own } else { tail };
-        for property in [head_as, tail_as].into_iter().flatten() {
-            if is_called(&claim, Some(property), name) {
-                claim.properties.remove(&property);
-            }
+        let [head, tail] =
+            [(ends[0], head), (ends[1], tail)].map(|(moves, end)| if moves { own } else { end });
+        for belief in held.resting_on(keeps, policy) {
+            let belief = told_with(belief, tail, |properties| {
+                properties.retain(|property, value| {
+                    ![head_as, tail_as].contains(&Some(*property)) || !is_name(value, name)
+                });
+            });
+            told.push((head, belief));
         }
-        let belief = claimed(tail, claim, held);
-        moved.insert(transaction.assert_fact(head, version.relation, &belief)?.fact);
     }
-    let facts = if stays.is_empty() { moved } else { stays };
-    confirm_again(transaction, held, &facts)?;
+    transaction.retract(fact)?;
+    let stays = stays.into_iter().map(|belief| (head, told_with(belief, tail, |_| {})));
+    for (head, belief) in stays.chain(told) {
+        transaction.assert_fact(head, version.relation, &belief)?;
+    }
     Ok(true)
 }
 
 /// Whether a claim calls an end of its fact by a name; the property says which end.
 fn is_called(claim: &Claim, property: Option<PropertyId>, name: &str) -> bool {
     let said = property.and_then(|property| claim.properties.get(&property));
-    matches!(said, Some(Value::String(said)) if said == name)
+    said.is_some_and(|said| is_name(said, name))
 }
 
-/// What a claim says of the time of the belief that it is taken from, and who denied the rest of it: once they are
-/// forgotten, it holds for all that it was told for.
-fn claimed(tail: NodeId, claim: Claim, held: &Belief) -> Belief {
-    let denies =
-        |part: &&Evidence| part.denial().is_some_and(|denial| denial.valid.overlaps(&claim.valid));
-    let evidence: Vec<Evidence> = held.evidence.iter().filter(denies).cloned().collect();
-    Belief {
-        tail,
-        valid: claim.valid.common(&held.valid).unwrap_or(claim.valid),
-        confidence: claim.confidence,
-        intent: claim.intent,
-        uncertain: false,
-        sources: claim.sources.clone(),
-        properties: claim.properties.clone(),
-        evidence: match evidence.is_empty() {
-            true => Vec::new(),
-            false => std::iter::once(Evidence::Claim(claim)).chain(evidence).collect(),
-        },
-    }
+fn is_name(value: &Value, name: &str) -> bool {
+    matches!(value, Value::String(said) if said == name)
 }

@@ -331,6 +331,16 @@ fn derived(evidence: Vec<Evidence>, belief: &Belief, policy: ConfidencePolicy) -
 }
 
 impl Belief {
+    /// What it would be of a part of what it rests on: a belief for each stretch of its time that the kept claims
+    /// cover, none if no claim is kept. Confidences are moved by the policy, in the order in which it was told.
+    pub fn resting_on(
+        &self,
+        keeps: impl Fn(&Evidence) -> bool,
+        policy: ConfidencePolicy,
+    ) -> Vec<Self> {
+        left(self, |part| keeps(part), policy)
+    }
+
     /// The claims that it rests on: those of its evidence, or what it says itself as the only one.
     pub fn claims(&self) -> impl Iterator<Item = Cow<'_, Claim>> {
         let own = self.evidence.is_empty().then(|| Cow::Owned(claim_of(self)));
@@ -350,7 +360,7 @@ impl Belief {
         beside.flat_map(|denial| &denial.sources).map(String::as_str)
     }
 
-    fn denials(&self) -> impl Iterator<Item = &Denial> {
+    pub(crate) fn denials(&self) -> impl Iterator<Item = &Denial> {
         self.evidence.iter().filter_map(Evidence::denial)
     }
 }
@@ -385,15 +395,18 @@ pub(crate) fn claim_of(belief: &Belief) -> Claim {
     }
 }
 
-/// Whether the sources of a claim have said all of it before that lies within the time of a belief,
-/// so that it adds nothing to what that rests on.
-pub(crate) fn has_claimed(belief: &Belief, new: &Belief, policy: ConfidencePolicy) -> bool {
-    let within = Interval {
-        from: new.valid.from.max(belief.valid.from),
-        to: new.valid.to.min(belief.valid.to),
-    };
-    claimed(belief, &claim_of(new), policy)
-        .any(|valid| valid.from <= within.from && valid.to >= within.to)
+/// Whether the sources of a claim have said all of it before that lies within the time of a belief, or within what
+/// others denied when it was told, so that it adds nothing to what that rests on.
+pub(crate) fn has_claimed<'d>(
+    belief: &Belief,
+    new: &Belief,
+    denied: impl Iterator<Item = &'d Denial>,
+    policy: ConfidencePolicy,
+) -> bool {
+    let said: Vec<Interval> = claimed(belief, &claim_of(new), policy).collect();
+    let others = denied.filter(|denial| denial.sources != new.sources);
+    let times = std::iter::once(belief.valid).chain(others.map(|denial| denial.valid));
+    times.filter_map(|time| new.valid.common(&time)).all(|time| time.is_within(&said))
 }
 
 /// Whether a belief still has in its claims all that another one has claimed.

@@ -18,7 +18,8 @@ use crate::error::Result;
 use crate::evidence::without;
 use crate::families::Family;
 use crate::graph::{
-    Cardinality, EdgeFilter, FactId, NodeId, NodeRecord, Side, SystemScope, VersionRecord,
+    Belief, Cardinality, Claim, ConfidencePolicy, EdgeFilter, Evidence, FactId, NodeId, NodeRecord,
+    Side, SystemScope, VersionRecord,
 };
 use crate::key;
 use crate::pack::runs;
@@ -185,7 +186,7 @@ impl Transaction<'_> {
         let mut told: Vec<(FactId, u32)> = Vec::new();
         self.reader().told_by(names, &mut |fact, number, _| told.push((fact, number)))?;
         let names: HashSet<&str> = names.iter().map(String::as_str).collect();
-        self.forget_claims_of(told, &names, loss)
+        self.derive_again(told, &|belief, policy| without(belief, &names, policy), loss)
     }
 
     /// Forgets what these sources said of a fact, and nothing else. Nodes that are in no fact any
@@ -198,16 +199,37 @@ impl Transaction<'_> {
             .filter(|(_, version)| version.belief.witnesses().any(|name| names.contains(name)));
         let versions = versions.map(|(number, _)| (fact, number)).collect();
         let mut loss = Loss::default();
-        self.forget_claims_of(versions, &names, &mut loss)?;
+        self.derive_again(versions, &|belief, policy| without(belief, &names, policy), &mut loss)?;
         self.reopen(&mut loss)?;
         Ok(loss.counts)
     }
 
-    /// Derives versions again without these sources.
-    fn forget_claims_of(
+    /// Forgets what claims said of a fact, in all of its versions, and nothing else; one that rests on no other is
+    /// taken out. Nodes that are in no fact any more stay.
+    pub fn forget_told(
+        &mut self,
+        fact: FactId,
+        is_gone: &dyn Fn(&VersionRecord, &Claim) -> bool,
+    ) -> Result<Forgotten> {
+        self.forgotten = true;
+        let mut loss = Loss::default();
+        for (number, version) in self.reader().versions(fact)? {
+            if version.belief.claims().any(|claim| is_gone(&version, &claim)) {
+                let keeps =
+                    |part: &Evidence| part.claim().is_none_or(|claim| !is_gone(&version, claim));
+                let left = |belief: &Belief, policy| belief.resting_on(keeps, policy);
+                self.derive_again(vec![(fact, number)], &left, &mut loss)?;
+            }
+        }
+        self.reopen(&mut loss)?;
+        Ok(loss.counts)
+    }
+
+    /// Derives versions again as what is left of their beliefs.
+    fn derive_again(
         &mut self,
         told: Vec<(FactId, u32)>,
-        names: &HashSet<&str>,
+        left: &dyn Fn(&Belief, ConfidencePolicy) -> Vec<Belief>,
         loss: &mut Loss,
     ) -> Result<()> {
         let (mut facts, mut regaining, mut contested) = (BTreeSet::new(), Vec::new(), Vec::new());
@@ -217,7 +239,7 @@ impl Transaction<'_> {
             facts.insert(fact);
             self.delete_record(fact, number, &version)?;
             let rule = self.rule_of(version.relation);
-            let left = without(&version.belief, names, rule.policy);
+            let left = left(&version.belief, rule.policy);
             match left.is_empty() {
                 true => {
                     loss.counts.versions += 1;

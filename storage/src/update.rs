@@ -242,9 +242,8 @@ fn assert<'h>(
             resolution.changes.clear();
             resolution.unsettled.clear();
         } else {
-            let told_by = &own.as_ref().unwrap_or(&candidate).sources;
             for other in others {
-                give_way(other, (&candidate, told_by), open_ended, &mut resolution);
+                give_way(other, &candidate, open_ended, &mut resolution);
             }
             if let Some(denial) = denial {
                 deny(&mut candidate, denial);
@@ -331,20 +330,16 @@ fn prevails(old: &Belief, candidate: &Belief, open_ended: bool, rule: &RelationR
         && (is_gated(new, held, rule) || (is_less_sure && !is_gated(held, new, rule)))
 }
 
-/// What is left of a held fact of another tail once the candidate holds, which these sources tell.
-fn give_way(
-    other: &Held,
-    (candidate, sources): (&Belief, &[String]),
-    open_ended: bool,
-    resolution: &mut Resolution,
-) {
+/// What is left of a held fact of another tail once the candidate holds, which its sources tell: those too of what
+/// was uncertain and is a part of it now.
+fn give_way(other: &Held, candidate: &Belief, open_ended: bool, resolution: &mut Resolution) {
     let (old, new) = (other.belief.valid, candidate.valid);
     if resolution.unsettled.contains(&other.fact) || !old.overlaps(&new) {
         return;
     }
     let part = |valid, denied| {
         let mut part = other.belief.clone();
-        let denial = Denial { sources: sources.to_vec(), valid: denied, is_end: false };
+        let denial = Denial { sources: candidate.sources.clone(), valid: denied, is_end: false };
         cut_by(&mut part, valid, denial);
         part
     };
@@ -397,7 +392,7 @@ fn settle(
     let said = Belief { tail: held.tail, evidence: held.evidence.clone(), ..candidate.clone() };
     if rest.is_empty() && resolution.changes.is_empty() && *held == said {
         resolution.effect = Effect::Unchanged;
-        if own.is_some_and(|own| !has_claimed(held, own, policy)) {
+        if own.is_some_and(|own| !has_claimed(held, own, candidate.denials(), policy)) {
             resolution.changes.push(Change::Rest(first.fact, candidate));
         }
         return;

@@ -103,8 +103,8 @@ impl Transaction<'_> {
     }
 
     /// Gives versions their time back: first those that another value took the place of, then those that go on
-    /// where they were, then those that have it apart. Before all of them, what is uncertain beside something that
-    /// is `gone` may be certain; how many facts are is the answer.
+    /// where they were, then those that have it apart. Before all of them and after, what is uncertain beside something
+    /// that is `gone` may be certain; how many facts are is the answer.
     pub(super) fn give_back(
         &mut self,
         mut regaining: Vec<Regaining>,
@@ -129,7 +129,7 @@ impl Transaction<'_> {
                 Had::All | Had::Nothing => self.put_apart(place, version)?,
             }
         }
-        Ok(settled)
+        Ok(settled + self.settle_uncertain(gone, &[])?)
     }
 
     /// Stores a version that gets time back, up to another value that it may not hold beside: that one denies
@@ -231,8 +231,8 @@ impl Transaction<'_> {
         Ok(number)
     }
 
-    /// Stores a part that stands apart from what a version had, as far as no other value holds there. What
-    /// does denies it of that version.
+    /// Stores a part that stands apart from what a version had, as far as no other value holds there, as one with what
+    /// is believed of the same value beside it. What holds there denies it of that version.
     fn put_apart(
         &mut self,
         (fact, number): (FactId, u32),
@@ -242,7 +242,7 @@ impl Transaction<'_> {
         if version.system.to != Interval::MAX {
             return Ok(());
         }
-        let rivals = self.certain_rivals(fact, &version)?;
+        let rivals = self.other_values(fact, &version)?;
         let (left, denials) = self.left_beside(version.belief.valid, &rivals, |_| true)?;
         let place = self.reader().find_version(fact, number)?;
         if let Some(left) = left {
@@ -257,6 +257,8 @@ impl Transaction<'_> {
                     merge(&mut whole.belief, &version.belief, policy);
                 }
                 denials.into_iter().for_each(|denial| deny(&mut whole.belief, denial));
+                let number =
+                    if is_next { self.absorb((fact, number), &mut whole)? } else { number };
                 self.put_record(fact, number, &whole)?;
             }
             if is_next {
@@ -267,7 +269,8 @@ impl Transaction<'_> {
             return Ok(());
         }
         let fact = self.new_fact()?;
-        self.put_record(fact, 0, &version)
+        let number = self.absorb((fact, 0), &mut version)?;
+        self.put_record(fact, number, &version)
     }
 
     /// The first part of a time that rivals leave, and what they deny of it: one that `has_end` its own time, and

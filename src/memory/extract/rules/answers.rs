@@ -169,26 +169,53 @@ const JOBS: &[&str] = &[
     "what's your profession",
 ];
 
-/// What "yes" says in answer to a question: "Are you vegan?" is "Nora is vegan". None if that is not plain.
+/// What "yes" or "no" says in answer to a question: "Are you vegan?" is "Nora is vegan", or "Nora is not vegan". None if
+/// that is not plain.
 pub(super) fn affirmed(question: &str, answer: &[Word], me: &str) -> Option<String> {
-    let is_yes = |word: &Word| matches!(word.lower.as_str(), "yes" | "yep" | "yeah" | "yup");
-    let asked = words(question);
+    let mut asked = words(question);
+    // "Do you still live in Rome?"
+    let is_still = asked.get(2).is_some_and(|word| word.lower == "still");
+    if is_still {
+        asked.remove(2);
+    }
+    let says: Vec<&str> = answer.iter().map(|word| word.lower.as_str()).collect();
+    let says = match says.as_slice() {
+        [says @ .., "haha" | "lol" | "sorry" | "actually"] => says,
+        says => says,
+    };
+    let is_yes = matches!(says, ["yes" | "yep" | "yeah" | "yup"]);
+    let is_no = NOES.contains(&says);
     let [verb, you, first, ..] = asked.as_slice() else { return None };
-    let is_plain = answer.len() == 1
-        && is_yes(&answer[0])
+    let is_plain = (is_yes || is_no)
         && you.lower == "you"
         && !asked.iter().any(|word| matches!(word.lower.as_str(), "or" | "it" | "that" | "this"));
+    let not = if is_no { "not " } else { "" };
     let rest = question.get(first.range.start..)?.trim_end_matches(['?', ' ']);
     let behind = question.get(first.range.end..)?.trim_end_matches(['?', ' ']);
     match verb.lower.as_str() {
-        "are" if is_plain => Some(format!("{me} is {rest}")),
+        "are" if is_plain => Some(format!("{me} is {not}{rest}")),
         "do" if is_plain => {
             let base = verbs::lemma(&first.lower).filter(|base| *base == first.lower)?;
-            Some(format!("{me} {}{behind}", verbs::third(base)))
+            Some(match is_no {
+                true => format!("{me} does not {base}{behind}"),
+                false => format!("{me} {}{behind}", verbs::third(base)),
+            })
         }
         _ => None,
     }
 }
+
+/// Answers that deny, and say no more.
+const NOES: &[&[&str]] = &[
+    &["nah"],
+    &["no"],
+    &["no", "longer"],
+    &["no", "not", "anymore"],
+    &["nope"],
+    &["not", "any", "longer"],
+    &["not", "any", "more"],
+    &["not", "anymore"],
+];
 
 /// What an answer is about: the words of the question that say something.
 pub(super) fn topic(question: &str, people: &People<'_>) -> String {

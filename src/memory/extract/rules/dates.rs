@@ -12,7 +12,7 @@ use engraph_storage::graph::{Interval, Time};
 
 use super::edits::Edits;
 use super::verbs;
-use crate::retrieval::words::words;
+use crate::retrieval::words::{Word, words};
 use crate::time;
 use ahead::behind_ahead;
 use written::Written;
@@ -311,6 +311,11 @@ impl<'t> Phrase<'t> {
 
     /// When what is said held: a period that reaches to the turn goes on.
     fn valid(&self) -> Option<Interval> {
+        match self.bound() {
+            Some("before") => return Interval::new(Interval::MIN, self.span.from),
+            Some(_) => return Interval::new(Interval::MIN, self.span.to),
+            None => {}
+        }
         let is_now = self.span.from == self.at;
         let goes_on =
             self.span.to == self.at || is_now && !self.has(&["next"]) || self.ends_since();
@@ -328,6 +333,29 @@ impl<'t> Phrase<'t> {
         let is_short =
             |event: &str| (1..=SINCE_WORDS_MAX).contains(&event.split_whitespace().count());
         self.span.to <= self.at && event.is_some_and(|(_, event)| is_short(event))
+    }
+
+    /// What it dates is what something went on until: "before moving to Paris in 2015", "until I met Tom in 2015", and
+    /// not "the day before I met Tom".
+    fn bound(&self) -> Option<&'static str> {
+        let before = self.text.get(..self.range.start)?.to_lowercase();
+        let clause = clause_before(&before);
+        BEFORE.iter().copied().find(|bound| {
+            let Some((lead, event)) = clause.rsplit_once(&format!(" {bound} ")) else {
+                return false;
+            };
+            let tells = |word: &Word| {
+                verbs::is_past(&word.lower)
+                    || verbs::verb(&word.lower).is_some_and(|verb| verb.forms.gerund)
+            };
+            let event = words(event);
+            let last = lead.rsplit(' ').next().unwrap_or_default();
+            // "The year before I met Tom", but "for two years before I met Tom".
+            let is_length = lead.rsplit(' ').skip(1).take(3).any(|word| word == "for");
+            let is_near = UNITS.contains(&last) && !is_length
+                || matches!(last, "just" | "night" | "right" | "shortly");
+            (1..=SINCE_WORDS_MAX).contains(&event.len()) && event.iter().any(tells) && !is_near
+        })
     }
 
     /// Puts the date in place of the phrase, or after it.
@@ -390,6 +418,9 @@ pub(super) const FROM_NOW: &[&str] = &[
 
 const UNITS: &[&str] =
     &["day", "days", "week", "weeks", "weekend", "month", "months", "year", "years"];
+
+/// Words behind which stands what ends something.
+const BEFORE: &[&str] = &["before", "until", "till"];
 
 /// Words before a date that take no other one behind them.
 const LEADS: &[&str] = &["to", "from", "by", "of", "until", "till", "before", "after"];

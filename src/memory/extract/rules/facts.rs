@@ -12,6 +12,7 @@ mod clause;
 mod denial;
 mod details;
 mod ending;
+mod gone;
 mod group;
 mod held;
 mod last_day;
@@ -36,7 +37,7 @@ use other_world::is_of_another_world;
 use plans::PROMISES;
 
 use super::relations::{ROWS, STATES};
-use super::sentences::gap;
+use super::sentences::{gap, is_joined};
 use super::statements::{self, Statement};
 use super::tails::{self, Tail};
 use super::{dates, kinds, lexicon, rewrite, verbs};
@@ -95,6 +96,7 @@ pub(super) fn told(
         }
         finder.of_other(at);
     }
+    finder.of_those_gone();
     // Of facts of several things nobody says which was meant.
     let are_several = finder.found.windows(2).any(|two| two[0].tail != two[1].tail);
     if statement.is_taken_back && (!finder.is_corrected || are_several) {
@@ -398,7 +400,9 @@ impl<'a> Finder<'a> {
         let valid = self.held(relation, group);
         let is_over = group.is_former || group.is_ended;
         // "I used to be allergic to nuts only": so it still is.
-        if is_over && self.lower(tail.end) == "only" {
+        let is_next =
+            self.words.get(tail.end).is_some_and(|next| is_joined(self.text, tail.last, next));
+        if is_over && is_next && self.lower(tail.end) == "only" {
             return;
         }
         let intent = if is_over { Intent::Evolution } else { intent.unwrap_or_default() };

@@ -427,7 +427,8 @@ static OCCUPATIONS: Words = LazyLock::new(|| {
          photographer physicist pilot plumber poet policeman politician postman producer professor \
          programmer psychologist receptionist reporter researcher sailor salesman scientist \
          screenwriter secretary seller singer soldier student surgeon tailor teacher therapist \
-         trainer translator tutor veterinarian vet waiter waitress writer youtuber streamer gamer",
+         trainer translator tutor veterinarian vet welder roofer bricklayer courier optician radiographer \
+         physiotherapist paralegal locksmith stonemason upholsterer waiter waitress writer youtuber streamer gamer",
     )
 });
 

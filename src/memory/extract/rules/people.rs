@@ -35,6 +35,10 @@ struct Named {
     name: Option<String>,
     /// Whether `he` and `she` may mean one of whom the word does not tell which: "my friend Mia".
     is_either: bool,
+    /// Whether "they" may mean somebody else: "My friend Sam works at Bosch. They make pumps."
+    is_beside_others: bool,
+    /// Whether the sentence calls them by a name, whoever else is in it.
+    is_called: bool,
 }
 
 /// Whether a sentence is about somebody else: "My sister is fine", "She called", and not "My sister and I are fine".
@@ -106,6 +110,10 @@ impl<'t> People<'t> {
                     Some(you) => you,
                     None => continue,
                 },
+                "his" | "her" | "their" => {
+                    self.meet_another(text, words, at);
+                    continue;
+                }
                 _ => continue,
             };
             let Some((kin, place)) = kin_at(text, words, at + 1) else { continue };
@@ -115,13 +123,29 @@ impl<'t> People<'t> {
                 self.with = Some(whole.clone());
             }
             let name = given_name(text, words, place).filter(|_| kin.relation.is_some());
+            let is_one = lexicon::kin_of_several(&words[place].lower).is_none();
             self.named.retain(|named| named.pronoun != kin.pronoun);
             self.named.push(Named {
                 pronoun: kin.pronoun,
                 phrase: whole,
                 is_either: kin.pronoun == "they",
+                is_beside_others: is_one && (name.is_some() || names_company(words)),
+                is_called: words.get(place + 1).is_some_and(|next| next.is_capital),
                 name,
             });
+        }
+    }
+
+    /// Somebody stands behind a possessive whom a pronoun may mean from here on: "Her husband works at Bosch. He moved."
+    fn meet_another(&mut self, text: &str, words: &[Word], owner: usize) {
+        let noun = words.get(owner + 1).map_or("", |word| word.lower.as_str());
+        let kin = kin_at(text, words, owner + 1).map(|(kin, _)| kin.pronoun);
+        let is_somebody = lexicon::is_occupation(noun) || lexicon::is_pet(noun);
+        if kin.is_some() || is_somebody || SOMEBODY.contains(&noun) {
+            let may_be_both = |named: &Named| {
+                named.is_either || kin.is_none_or(|kin| kin == "they" || kin == named.pronoun)
+            };
+            self.named.retain(|named| !may_be_both(named));
         }
     }
 
@@ -141,10 +165,20 @@ impl<'t> People<'t> {
 
     /// Who is meant by a pronoun of the third person.
     pub(super) fn third(&self, pronoun: &str) -> Option<&str> {
+        let named = self.meant(pronoun)?;
+        Some(named.name.as_deref().unwrap_or(&named.phrase))
+    }
+
+    fn meant(&self, pronoun: &str) -> Option<&Named> {
         let own = self.named.iter().find(|named| named.pronoun == pronoun);
         let either = || self.named.iter().find(|named| named.is_either && named.name.is_some());
-        let named = own.or_else(either)?;
-        Some(named.name.as_deref().unwrap_or(&named.phrase))
+        own.or_else(either).filter(|named| pronoun != "they" || !named.is_beside_others)
+    }
+
+    /// Whether who is meant by a pronoun has been called by a name, so that another name is of somebody else: "My sister
+    /// Ann had a baby. She's called Mia."
+    pub(super) fn is_called(&self, pronoun: &str) -> bool {
+        self.meant(pronoun).is_some_and(|named| named.is_called)
     }
 }
 
@@ -185,6 +219,12 @@ fn given_name(text: &str, words: &[Word], kin: usize) -> Option<String> {
     };
     let name = text.get(words[kin + 1].range.start..words[end - 1].range.end)?;
     (!is_owner && !others.any(is_other)).then(|| name.to_owned())
+}
+
+/// Whether a sentence tells of a firm or a place of work, whose people may be meant by "they".
+fn names_company(words: &[Word]) -> bool {
+    let is_led = |two: &[Word]| matches!(two[0].lower.as_str(), "at" | "for" | "by" | "with");
+    words.windows(2).any(|two| is_led(two) && two[1].is_capital)
 }
 
 /// Who is met without a name.

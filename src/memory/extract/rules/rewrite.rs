@@ -315,6 +315,11 @@ impl Writer<'_> {
             "her" if self.lower(at + 1) != "and" => ("she", "'s"),
             _ => return,
         };
+        let is_called =
+            (at + 1..at + 4).any(|at| matches!(self.lower(at), "called" | "named" | "name"));
+        if is_called && self.people.is_called(pronoun) {
+            return;
+        }
         let Some(who) = self.people.third(pronoun).map(str::to_owned) else { return };
         let range = self.words[at].range.clone();
         match possessive(self.text, range.end) {

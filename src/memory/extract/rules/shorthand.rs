@@ -14,12 +14,14 @@ use crate::time;
 
 /// A text with its short forms written out, as said at a time; of a long one, those in the part that is read.
 pub(super) fn written_out(text: &str, at: Option<Time>) -> Cow<'_, str> {
-    if !text.contains(['.', '\'', '’']) && !text.contains("the US") {
+    let has_unit = UNITS.iter().any(|(short, _)| text.contains(short));
+    if !text.contains(['.', '\'', '’']) && !text.contains("the US") && !has_unit {
         return Cow::Borrowed(text);
     }
     let mut edits = Edits::default();
     let (mut end, mut is_changed) = (0, false);
-    let is_lead = |c: &char| matches!(c, 'A'..='Z' | '\'' | '’');
+    let is_lead =
+        |c: &char| matches!(c, 'A'..='Z' | '\'' | '’') || has_unit && matches!(c, 'm' | 'w' | 'y');
     let read = text.char_indices().take_while(|(at, _)| *at < TURN_BYTES_MAX);
     for (start, c) in read.filter(|(_, c)| is_lead(c)) {
         let (before, rest) = text.split_at(start);
@@ -31,6 +33,7 @@ pub(super) fn written_out(text: &str, at: Option<Time>) -> Cow<'_, str> {
             }
             '\'' | '’' if last.is_none_or(char::is_whitespace) => year(rest, at),
             '\'' | '’' => relative_is(before, rest),
+            'm' | 'w' | 'y' => unit(before, rest),
             _ => None,
         };
         if let Some((whole, length)) = short {
@@ -41,6 +44,28 @@ pub(super) fn written_out(text: &str, at: Option<Time>) -> Cow<'_, str> {
     }
     if is_changed { Cow::Owned(edits.apply(text)) } else { Cow::Borrowed(text) }
 }
+
+/// A unit of time behind a number: "10 yrs", "6mths".
+fn unit(before: &str, text: &str) -> Option<(String, usize)> {
+    let count = before.trim_end_matches(' ');
+    let last = count.rsplit(|c: char| !c.is_alphanumeric()).next()?.to_lowercase();
+    let digits = last.trim_start_matches(|c: char| c.is_ascii_digit());
+    let is_count = digits.is_empty() && !last.is_empty()
+        || (count.len() < before.len())
+            && (time::number(&last).is_some()
+                || matches!(&*last, "a" | "few" | "many" | "several"));
+    let (short, whole) = UNITS.iter().find(|(short, _)| {
+        text.strip_prefix(short)
+            .is_some_and(|rest| !rest.starts_with(|c: char| c.is_alphanumeric()))
+    })?;
+    // "10yrs" has no blank to stand behind.
+    let blank = if count.len() == before.len() { " " } else { "" };
+    is_count.then(|| (format!("{blank}{whole}"), short.len()))
+}
+
+/// Units of time that are written short.
+const UNITS: &[(&str, &str)] =
+    &[("yrs", "years"), ("yr", "year"), ("mths", "months"), ("mos", "months"), ("wks", "weeks")];
 
 /// Capitals with a stop behind each, "U.S." or "T.J.", without these, and how long they are.
 fn dotted(text: &str) -> Option<(String, usize)> {

@@ -241,7 +241,12 @@ const SAYINGS: &[&str] =
 
 /// Words before a colon after which somebody tells of themself.
 const NEWS: &[&str] = &[
+    "correction",
+    "edit",
     "fact",
+    "important",
+    "reminder",
+    "warning",
     "update",
     "news",
     "note",

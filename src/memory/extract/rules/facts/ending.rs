@@ -16,7 +16,7 @@ use crate::retrieval::words::{says, words};
 const NAME_WORDS: usize = 8;
 
 /// Those that end when one dies.
-const LIVING: &[&str] = &["has_pet", "married_to", "engaged_to", "partner_of"];
+pub(super) const LIVING: &[&str] = &["has_pet", "married_to", "engaged_to", "partner_of"];
 
 /// With whom somebody has parted.
 enum Company<'t> {
@@ -322,7 +322,7 @@ impl Finder<'_> {
     }
 
     /// Ends that anybody who speaks has an animal or a partner of this name.
-    fn end_with(&mut self, name: &str, relations: &[&str]) {
+    pub(super) fn end_with(&mut self, name: &str, relations: &[&str]) {
         for person in self.speakers {
             for relation in relations {
                 self.end(person, relation, Some(name));
@@ -346,7 +346,8 @@ impl Finder<'_> {
         }
         // "Not allergic to cats and dogs", "not at Siemens because of the money", "not when it rains".
         let behind = (group.main + 1..self.words.len())
-            .take_while(|at| is_joined(self.text, &self.words[at - 1], &self.words[*at]));
+            .take_while(|at| is_joined(self.text, &self.words[at - 1], &self.words[*at]))
+            .take_while(|at| !self.begins_another(*at));
         // "Not allergic to all nuts", but "not at all", "after all".
         let is_of_all =
             |at: usize| self.lower(at) == "all" && matches!(self.lower(at - 1), "after" | "at");
@@ -374,7 +375,8 @@ impl Finder<'_> {
             .filter(|word| !lexicon::is_empty(word))
             .collect();
         let is_again = (end..self.words.len()).any(|at| denied.contains(&self.lower(at)));
-        if is_in_part || is_at_times || is_again || end < self.words.len() && !is_same {
+        let is_all = end == self.words.len() || is_same || self.begins_another(end);
+        if is_in_part || is_at_times || is_again || !is_all && !self.is_explained(end) {
             return;
         }
         let before = self.found.len();
@@ -382,6 +384,22 @@ impl Finder<'_> {
         for fact in self.found.split_off(before) {
             self.end(&fact.head.name, &fact.relation, Some(&fact.tail.name));
         }
+    }
+
+    /// Whether "and" or "but" at a place joins another clause of somebody who speaks: "not allergic to nuts and I love them".
+    fn begins_another(&self, at: usize) -> bool {
+        matches!(self.lower(at), "and" | "but") && self.speaks(at + 1)
+    }
+
+    /// Whether what stands behind a comma says how something came to be thought that is not so, or what is so instead:
+    /// "not allergic to nuts, it was a mistake", "not vegan, just vegetarian", "not at Bosch, my husband does".
+    fn is_explained(&self, at: usize) -> bool {
+        let two = (self.lower(at), self.lower(at + 1));
+        let is_one_thing = matches!(two.0, "just" | "only") && !self.speaks(at + 1);
+        let is_told = matches!(two, ("it" | "that" | "this", "was"));
+        let last = self.words.len().saturating_sub(1);
+        let is_of_another = matches!(self.lower(last), "does" | "is") && self.has_possessive(at);
+        is_one_thing || is_told || is_of_another
     }
 
     /// Whether a verb is denied by "not" and nothing more: "does not usually live" is another thing.

@@ -16,7 +16,7 @@ use crate::retrieval::hedge::{Hedge, hedges};
 use crate::retrieval::words::is_stop_word;
 
 /// Capitals that are no name: "My dad, RIP, was a plumber", "my boss, CEO, lives here".
-const ASIDES: &[&str] = &[
+pub(super) const ASIDES: &[&str] = &[
     "btw", "ceo", "cfo", "cto", "fwiw", "fyi", "idk", "imho", "imo", "lmao", "lol", "ngl", "omg",
     "rip", "smh", "tbh",
 ];
@@ -204,6 +204,10 @@ impl<'a> Finder<'a> {
                 .get(name.end)
                 .is_none_or(|after| gap(self.text, name.last, after).starts_with([',', '.']));
         let is_said = ASIDES.contains(&name.last.lower.as_str());
+        // "Unlike my brother Tim I am not vegan."
+        if (start + 1..name.end).any(|at| self.speaks(at)) {
+            return None;
+        }
         let is_named = name.is_name && is_short && !is_time && is_open && !is_said;
         (is_named && !self.speaks(start)).then_some(name)
     }

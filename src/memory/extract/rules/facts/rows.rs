@@ -138,12 +138,24 @@ impl<'a> Finder<'a> {
                 })
             }
             "runs" => self.is_all(tail.end) || matches!(next, "called" | "named" | "with"),
+            // "Hates pizza with pineapple", "pineapple on pizza": not all of it.
+            "dislikes" => !matches!(next, "with" | "without" | "on" | "when" | "if" | "unless"),
+            // "Went to see the doctor."
+            "went_to" => !ERRANDS.contains(&self.lower(tail.end - tail.text.split(' ').count())),
+            // "I'm coming from Rome tomorrow."
+            "comes_from" => !self.is_dated_ahead(),
             "allergic_to" => {
                 let is_figure = FIGURES_OF_ALLERGY.contains(&tail.last.lower.as_str());
-                !is_figure && !matches!(next, "with" | "that" | "except" | "besides")
+                let is_next = !self.is_end(tail.end);
+                !is_figure && !(is_next && matches!(next, "with" | "that" | "except" | "besides"))
             }
             _ => true,
         }
+    }
+
+    /// Whether what is told has a date that is not yet there when it is said.
+    fn is_dated_ahead(&self) -> bool {
+        self.statement.at.is_some_and(|at| self.valid.from > at)
     }
 
     /// Whether what was told may be otherwise: "in Rome or Oslo", and of what takes one value two at once ("in Rome
@@ -450,6 +462,34 @@ fn is_field(tail: &Tail<'_>) -> bool {
     let is_short = tail.text.chars().all(char::is_uppercase) && !places::is_place(tail.text);
     is_short || FIELDS.contains(&tail.text.to_lowercase().as_str())
 }
+
+/// What somebody goes to do, and no place.
+const ERRANDS: &[&str] = &[
+    "ask",
+    "buy",
+    "celebrate",
+    "check",
+    "collect",
+    "do",
+    "eat",
+    "fetch",
+    "find",
+    "get",
+    "have",
+    "help",
+    "look",
+    "make",
+    "meet",
+    "pick",
+    "say",
+    "see",
+    "sleep",
+    "take",
+    "tell",
+    "try",
+    "visit",
+    "watch",
+];
 
 /// Where people work, though it is called by a day.
 const RESTAURANTS: &[&str] = &["tgi fridays", "ruby tuesdays"];

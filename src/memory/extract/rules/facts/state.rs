@@ -4,7 +4,7 @@
 
 use engraph_storage::graph::Intent;
 
-use super::possession::UNENDING;
+use super::possession::{ASIDES, UNENDING};
 use super::profile::LOOSELY;
 use super::{Finder, Group, Tail, Tense, gap, lexicon, tails, verbs};
 use crate::memory::extract::rules::people;
@@ -140,6 +140,7 @@ impl Finder<'_> {
         let is_told =
             matches!((self.lower(at + 1), self.lower(at + 2)), ("years", "old") | ("year", "old"))
                 || self.ends_sentence(at + 1)
+                || ASIDES.contains(&self.lower(at + 1)) && self.ends_sentence(at + 2)
                 || self.is_listed_age(at)
                 || self.lower(group.main).starts_with("turn");
         let is_length = self.lower(at + 1) == "miles" || self.lower(at + 1) == "percent";

@@ -230,3 +230,38 @@ fn what_replaces_or_ends_a_thing_is_told() {
     assert_eq!(endings("I'm not allergic to all nuts."), [""; 0]);
     assert_none(&["This year we go to Crete for Christmas."]);
 }
+
+#[test]
+fn what_dates_an_end_dates_no_beginning() {
+    assert_told(&[
+        (
+            "I lived in Rome for 3 years before moving to Paris in 2015.",
+            &["lives_in Rome -∞..2015-01-01"],
+        ),
+        ("I worked at Bosch before joining Siemens in 2020.", &["works_at Bosch -∞..2020-01-01"]),
+        ("I was a nurse until I had a baby in 2020.", &["works_as nurse -∞..2021-01-01"]),
+        ("I was married to Jan before I met Tom in 2015.", &["married_to Jan -∞..2015-01-01"]),
+        ("I've worked at Bosch for 10 yrs.", &["works_at Bosch 2013-01-01..∞"]),
+        ("I've lived in Linz for 6mths.", &["lives_in Linz 2022-11-01..∞"]),
+        ("I've been a nurse for 12 yrs.", &["works_as nurse 2011-01-01..∞"]),
+    ]);
+}
+
+#[test]
+fn a_label_leads_and_errands_are_no_places() {
+    assert_told(&[
+        ("Correction: I live in York.", &["lives_in York now..∞"]),
+        ("Edit: I live in York.", &["lives_in York now..∞"]),
+        ("Important: I'm allergic to penicillin.", &["allergic_to penicillin now..∞"]),
+        ("I'm 27 lol", &["age 27 now..∞"]),
+        ("I am 27 yrs old.", &["age 27 now..∞"]),
+    ]);
+    assert_none(&[
+        "I went to see the doctor.",
+        "I went to buy milk.",
+        "I went to pick up Tim.",
+        "I'm coming from Rome tomorrow.",
+        "I hate pizza with pineapple.",
+        "I hate pineapple on pizza.",
+    ]);
+}

@@ -1,5 +1,6 @@
 //! Whose the facts are: relatives and pets of others, spouses, and those whom a sentence before was about.
 
+use super::extract;
 use super::sure::{assert_none, assert_told, told};
 
 #[test]
@@ -51,4 +52,55 @@ fn who_is_told_of_is_told_of_on() {
     // Who is asked whether they did something answers of themselves.
     let own = told("user: Did you call her?\nNora: Moved to Linz.");
     assert!(own.iter().any(|fact| fact.starts_with("lives_in Linz")), "{own:?}");
+}
+
+#[test]
+fn pronouns_may_mean_whom_a_possessive_brings_in() {
+    for text in [
+        "My friend Ann called. Her son is 7. He is allergic to nuts.",
+        "My friend Ann is great. Her husband moved to Rome. He works at Bosch now.",
+        "My friend Ann came by. Her mom is a nurse. She works at Bosch now.",
+        "My friend Sam works at Bosch. They make great pumps.",
+        "My friend Sam works at Bosch. They moved to Munich.",
+        "My sister Ann had a baby. She's called Mia.",
+        "My sister Ann adopted a cat. Her name is Luna.",
+    ] {
+        let drawn = extract(&format!("Nora: {text}")).facts.into_iter();
+        let drawn: Vec<String> =
+            drawn.map(|fact| format!("{} {}", fact.relation, fact.tail.name)).collect();
+        let wrong = ["nuts", "Rome", "pumps", "Munich", "Mia", "Luna"];
+        let is_wrong = |fact: &String| wrong.iter().any(|tail| fact.ends_with(tail));
+        assert!(!drawn.iter().any(is_wrong), "{text}: {drawn:?}");
+        let works = drawn.iter().filter(|fact| *fact == "works_at Bosch").count();
+        assert_eq!(works, usize::from(text.contains("Sam works")), "{text}: {drawn:?}");
+    }
+    let told = extract("Nora: My sister Ann is five. She is allergic to nuts.").facts;
+    assert!(told.iter().any(|fact| fact.relation == "allergic_to" && fact.head.name == "Ann"));
+}
+
+#[test]
+fn a_name_ends_where_who_speaks_begins() {
+    for text in [
+        "Unlike my brother Tim I'm not allergic to nuts.",
+        "With my sister Ann I speak French.",
+        "Besides my brother Tim I have no family.",
+    ] {
+        let drawn = extract(&format!("Nora: {text}")).facts;
+        assert!(drawn.iter().all(|fact| !fact.tail.name.contains("Nora")), "{text}: {drawn:?}");
+    }
+}
+
+#[test]
+fn who_is_gone_is_had_no_more() {
+    assert_told(&[
+        ("I miss my dog Rex so much, he passed in 2019.", &["has_pet Rex -∞..2020-01-01"]),
+        ("I miss my cat Luna, who died in May 2021.", &["has_pet Luna -∞..2021-06-01"]),
+        ("My dog Rex would have been 10 today.", &["has_pet Rex -∞..now"]),
+    ]);
+    let told = told("My husband Tom, who died in 2019, loved Rome.");
+    assert!(
+        !told.iter().any(|fact| fact.starts_with("married_to") && fact.contains("∞ ")),
+        "{told:?}"
+    );
+    assert!(!told.iter().any(|fact| fact.starts_with("married_to Tom now")), "{told:?}");
 }

@@ -256,3 +256,59 @@ fn the_last_day_of_a_job_has_a_date() {
         assert_eq!(endings(text), [""; 0], "{text}");
     }
 }
+
+#[test]
+fn a_plain_denial_may_have_more_behind_it() {
+    let now = "2023-05-08T13:57:00Z";
+    for text in [
+        "I'm not allergic to nuts and I love peanut butter.",
+        "I'm not allergic to nuts, only to shellfish.",
+        "I'm not allergic to nuts, just shellfish.",
+        "I'm not allergic to nuts, that was my sister Ann.",
+        "I'm not allergic to nuts, it was a mistake.",
+    ] {
+        assert_eq!(endings(text), [format!("allergic_to nuts {now}")], "{text}");
+    }
+    for text in
+        ["I don't work at Bosch, my husband does.", "I don't work at Bosch, that was a joke."]
+    {
+        assert_eq!(endings(text), [format!("works_at Bosch {now}")], "{text}");
+    }
+    assert_eq!(
+        endings("I'm not vegan and I don't live in Boston."),
+        [format!("diet vegan {now}"), format!("lives_in Boston {now}")]
+    );
+    for text in [
+        "I'm not allergic to nuts and eggs.",
+        "I'm not allergic to nuts, I'm allergic to all nuts.",
+    ] {
+        assert_eq!(endings(text), [""; 0], "{text}");
+    }
+}
+
+#[test]
+fn no_denies_what_was_asked() {
+    for (text, expected) in [
+        ("Otto: Do you still live in Rome?\nNora: not anymore", "lives_in Rome"),
+        ("Otto: Do you live in Rome?\nNora: No.", "lives_in Rome"),
+        ("Otto: Are you still vegan?\nNora: nope lol", "diet vegan"),
+        ("Otto: Do you work at Bosch?\nNora: no", "works_at Bosch"),
+    ] {
+        let drawn = extract(text);
+        let over: Vec<String> = drawn
+            .endings
+            .iter()
+            .map(|over| format!("{} {}", over.relation, over.tail.as_deref().unwrap_or("?")))
+            .collect();
+        assert_eq!(over, [expected], "{text}");
+        assert!(drawn.facts.is_empty(), "{text}: {:?}", drawn.facts);
+    }
+    for text in [
+        "Otto: Do you live in Rome or Linz?\nNora: No.",
+        "Otto: Do you like it?\nNora: No.",
+        "Otto: Does she live in Rome?\nNora: No.",
+        "Otto: Do you live in Rome?\nNora: no idea",
+    ] {
+        assert!(extract(text).endings.is_empty(), "{text}");
+    }
+}

@@ -290,13 +290,32 @@ impl<'t> Reading<'t> {
     fn statements(&self) -> Vec<Vec<Statement>> {
         let reader = statements::Reader { speakers: &self.speakers, spelling: &self.spelling };
         let mut company: HashMap<Option<&str>, Option<String>> = HashMap::new();
-        let turns = self.turns.iter().enumerate();
-        let read = turns.map(|(place, turn)| {
-            let sentences = &self.parts[place].sentences;
+        let mut read: Vec<Vec<Statement>> = Vec::new();
+        for (place, turn) in self.turns.iter().enumerate() {
+            let mut sentences = self.parts[place].sentences.as_slice();
+            if let Some((first, rest)) = sentences.split_first()
+                && let Some(before) = self.own_before(place)
+                && let Some(last) = read[before].last_mut()
+                && reader.puts_right(last, first.text, (place, turn))
+            {
+                sentences = rest;
+            }
             let company = company.entry(turn.speaker.as_deref()).or_default();
-            reader.read(place, turn, sentences, self.question_before(place), company)
-        });
-        read.collect()
+            read.push(reader.read(place, turn, sentences, self.question_before(place), company));
+        }
+        read
+    }
+
+    /// The turn of the same speaker that stands before a turn, with no more between them than one of another who asks
+    /// nothing.
+    fn own_before(&self, place: usize) -> Option<usize> {
+        let speaker = &self.turns[place].speaker;
+        let is_own = |at: &usize| self.turns[*at].speaker == *speaker;
+        match place.checked_sub(1)? {
+            last if is_own(&last) => Some(last),
+            _ if self.question_before(place).is_some() => None,
+            other => other.checked_sub(1).filter(is_own),
+        }
     }
 
     /// The last question of the turn before, if somebody else asked it.

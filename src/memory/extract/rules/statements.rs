@@ -9,7 +9,7 @@ mod weight;
 use engraph_storage::graph::{Intent, Interval, Time};
 
 pub(super) use taken_back::is_joke;
-use taken_back::takes_back;
+use taken_back::{is_meant_anew, takes_back};
 pub(super) use weight::ABOUT_YOU;
 use weight::{bonus, weight};
 
@@ -148,6 +148,24 @@ impl Reader<'_> {
         }
         *company = people.company();
         found
+    }
+
+    /// Whether a sentence says what is meant in the place of what a turn before says, which then has it as well: "no wait,
+    /// I meant Hamburg".
+    pub(super) fn puts_right(
+        &self,
+        last: &mut Statement,
+        sentence: &str,
+        (place, turn): (usize, &SourceTurn),
+    ) -> bool {
+        let is_meant = is_meant_anew(sentence) && takes_back(sentence, self.speakers);
+        if is_meant {
+            let people = People::new(turn.speaker.as_deref(), self.speakers);
+            let meant = rewrite::rewrite(sentence, &people, turn.at);
+            last.take_back(&finished(&meant.text), sentence);
+            last.turns.push(place);
+        }
+        is_meant
     }
 
     fn statement(

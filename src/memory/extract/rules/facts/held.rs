@@ -64,6 +64,12 @@ impl Finder<'_> {
     /// When a clause around a place holds whose sentence has one date: of the present, of what was once, and
     /// where it is yet to come, the date must be its own. "I live in Rome and my course starts in August."
     pub(super) fn own_date(&self, at: usize, group: Group) -> Interval {
+        // "Before I met Tom in 2015": they met then.
+        let is_bound = at > 0 && matches!(self.lower(at - 1), "before" | "until" | "till");
+        if let Some(told) = self.statement.at.filter(|_| is_bound) {
+            let event = &self.text[self.words[at].range.start..];
+            return dates::resolve(event, Some(told), &mut Edits::default());
+        }
         let ahead = self.statement.at.is_some_and(|at| self.statement.valid.from > at);
         // "I quit my job and start at Siemens on Monday."
         let is_now =

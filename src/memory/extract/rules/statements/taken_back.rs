@@ -47,6 +47,17 @@ pub(super) fn takes_back(sentence: &str, speakers: &[&str]) -> bool {
     rest.len() <= MEANT_WORDS_MAX && rest.iter().any(is_value)
 }
 
+/// Whether a sentence says itself that it puts something right, whatever stands before it.
+pub(super) fn is_meant_anew(sentence: &str) -> bool {
+    let says = |word: &Word| {
+        matches!(
+            word.lower.as_str(),
+            "correction" | "mean" | "meant" | "oops" | "scratch" | "typo" | "wait"
+        )
+    };
+    words(sentence).iter().take(4).any(says)
+}
+
 /// Whether nothing but a value stands behind a word of hesitation: "Actually Milan", "wait, 26", "No, a Polo", and not
 /// "No kids", "Sorry, Tom!"
 fn is_value_alone(sentence: &str, listed: &[Word], speakers: &[&str]) -> bool {

@@ -240,7 +240,10 @@ fn what_dates_an_end_dates_no_beginning() {
         ),
         ("I worked at Bosch before joining Siemens in 2020.", &["works_at Bosch -∞..2020-01-01"]),
         ("I was a nurse until I had a baby in 2020.", &["works_as nurse -∞..2021-01-01"]),
-        ("I was married to Jan before I met Tom in 2015.", &["married_to Jan -∞..2015-01-01"]),
+        (
+            "I was married to Jan before I met Tom in 2015.",
+            &["married_to Jan -∞..2015-01-01", "met Tom 2015-01-01..2016-01-01"],
+        ),
         ("I've worked at Bosch for 10 yrs.", &["works_at Bosch 2013-01-01..∞"]),
         ("I've lived in Linz for 6mths.", &["lives_in Linz 2022-11-01..∞"]),
         ("I've been a nurse for 12 yrs.", &["works_as nurse 2011-01-01..∞"]),

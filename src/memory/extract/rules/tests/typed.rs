@@ -238,3 +238,25 @@ fn another_program_is_used_once_it_was_switched_to() {
         "My boss switched to Neovim.",
     ]);
 }
+
+#[test]
+fn what_the_next_message_puts_right_is_told_as_it_is_meant() {
+    let told = |text: &str| {
+        let facts = extract(text).facts.into_iter().filter(|fact| fact.confidence > 0.5);
+        let facts = facts.filter(|fact| fact.head.name == "Nora");
+        facts.map(|fact| format!("{} {}", fact.relation, fact.tail.name)).collect::<Vec<_>>()
+    };
+    for text in [
+        "Nora: I live in Berlin.\nNora: no wait, I meant Hamburg",
+        "Nora: I live in Berlin.\nOtto: Nice city!\nNora: Sorry, I meant Hamburg.",
+    ] {
+        assert_eq!(told(text), ["lives_in Hamburg"], "{text}");
+    }
+    for text in [
+        "Nora: I live in Berlin.\nOtto: Do you work there?\nNora: no wait, I meant Hamburg",
+        "Nora: I live in Berlin.\nOtto: no wait, I meant Hamburg",
+        "Nora: I live in Berlin.\nNora: Wait for me in Hamburg!",
+    ] {
+        assert_eq!(told(text), ["lives_in Berlin"], "{text}");
+    }
+}

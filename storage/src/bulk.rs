@@ -27,7 +27,6 @@ mod tails;
 
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
-use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc;
@@ -41,6 +40,7 @@ use crate::families::Family;
 use crate::graph::{BulkFact, FactId, NodeId, RelationId, SystemScope, Time};
 use crate::overlay::Overlay;
 use crate::pack;
+use crate::place::sync_folder;
 use crate::reader::Reader;
 use crate::staged;
 use crate::store::{BULK_KEY, Store};
@@ -200,13 +200,13 @@ impl Store {
         };
         let planned = Mutex::new(Planned::default());
         let head = |part: usize| {
-            let taken = heads.taken(part).map_err(failed(&folder))?;
-            let rows = heads.sorted(part, &taken).map_err(failed(&folder))?;
+            let taken = heads.taken(part).map_err(StorageError::io(&folder))?;
+            let rows = heads.sorted(part, &taken).map_err(StorageError::io(&folder))?;
             let snapshot = self.snapshot(commit);
             let reader = snapshot.reader();
             tables.heads(part, FactId(firsts[part]), reader, |tables| {
                 for rows in rows.stretches() {
-                    let mut rows = rows.map_err(failed(&folder))?;
+                    let mut rows = rows.map_err(StorageError::io(&folder))?;
                     let lost = match may_miss {
                         true => take_lost(&mut rows, reader)?,
                         false => Vec::new(),
@@ -239,11 +239,8 @@ impl Store {
 
     /// Brings the names of the tables of a load to the disk.
     fn sync_staged(&self) -> Result<()> {
-        for folder in [&staged::folder(self.folder()), self.folder()] {
-            let synced = fs::File::open(folder).and_then(|folder| folder.sync_all());
-            synced.map_err(failed(self.path()))?;
-        }
-        Ok(())
+        sync_folder(&staged::folder(self.folder()))?;
+        sync_folder(self.folder())
     }
 
     /// Commits the mark of a load whose tables are on the disk. So is the mark then, since the engine syncs its
@@ -292,7 +289,7 @@ impl Load<'_> {
         self.heads.add(fact.head);
         self.tails.add(fact.tail);
         self.count += 1;
-        self.spool.write_row(&Row { place, fact }).map_err(failed(self.store.path()))
+        self.spool.write_row(&Row { place, fact }).map_err(StorageError::io(self.store.path()))
     }
 
     /// Stores the plain ones, on the disk; gives back those that are neither that nor known already.
@@ -305,17 +302,17 @@ impl Load<'_> {
     pub fn finish(self, wall: Time, progress: &mut dyn FnMut(u64, u64)) -> Result<Loaded> {
         let Self { store, spool, heads, tails, count, relations, losses, .. } = self;
         let (folder, place) = (store.path(), store.folder());
-        let mut records = spool.records().map_err(failed(folder))?;
+        let mut records = spool.records().map_err(StorageError::io(folder))?;
         let staged = match count < FACTS_MIN as u64 {
             true => None,
             false => {
                 let heads = Heads::of(&mut records, heads.ranges(), place);
-                let heads = heads.map_err(failed(folder))?;
+                let heads = heads.map_err(StorageError::io(folder))?;
                 let tails = Parts::new(tails.ranges(), place, tails::BYTES);
                 Some(store.load_parts((heads, tails), (&relations, losses), wall, progress)?)
             }
         };
-        records.rewind().map_err(failed(folder))?;
+        records.rewind().map_err(StorageError::io(folder))?;
         let known = staged.as_ref().map_or(0, |staged| staged.known);
         let left = staged.as_ref().map_or(count, |staged| staged.left.len() as u64);
         let places = staged.map(|staged| staged.left.into_iter());
@@ -341,7 +338,7 @@ impl Left {
         if matches!(next, Some(None)) {
             return Ok(None);
         }
-        let failed = failed(&self.folder);
+        let failed = StorageError::io(&self.folder);
         while self.records.advance().map_err(&failed)? {
             let place = self.records.row().map_err(&failed)?.place;
             if next.flatten().is_none_or(|next| next == place) {
@@ -469,10 +466,6 @@ fn each_part(
             result
         })
     })
-}
-
-fn failed(path: &Path) -> impl Fn(std::io::Error) -> StorageError {
-    move |source| StorageError::Io { path: path.to_owned(), source }
 }
 
 #[cfg(test)]

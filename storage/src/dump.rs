@@ -22,6 +22,7 @@ use crate::lock::{LOCK_FILE, WriterLock};
 use crate::log_scan::{self, Commit};
 use crate::names::each_former;
 use crate::overlay::Overlay;
+use crate::place::sync_folder;
 use crate::reader::{ALIAS, KEY, MODEL, Reader};
 use crate::record;
 use crate::store::{FORMAT, FORMAT_KEY, ID_KEY, PURGE_KEY, Store, private_folder};
@@ -422,15 +423,15 @@ impl Part {
                 return Err(StorageError::Invalid(message));
             }
         } else {
-            private_folder(&path).map_err(|source| io(&path, source))?;
+            private_folder(&path).map_err(StorageError::io(&path))?;
         }
         // Another attempt may be under way.
         let part = Self { _lock: WriterLock::take(&path)?, path };
         let database = part.database();
         if database.exists() {
-            std::fs::remove_dir_all(&database).map_err(|source| io(&database, source))?;
+            std::fs::remove_dir_all(&database).map_err(StorageError::io(&database))?;
         }
-        private_folder(&database).map_err(|source| io(&database, source))?;
+        private_folder(&database).map_err(StorageError::io(&database))?;
         Ok(part)
     }
 
@@ -441,11 +442,10 @@ impl Part {
 
     /// Makes it the database of that name.
     fn rename(self, path: &Path) -> Result<()> {
-        std::fs::rename(self.database(), path).map_err(|source| io(path, source))?;
+        std::fs::rename(self.database(), path).map_err(StorageError::io(path))?;
         let parent = path.parent().filter(|parent| !parent.as_os_str().is_empty());
         let parent = parent.unwrap_or(Path::new("."));
-        let synced = std::fs::File::open(parent).and_then(|folder| folder.sync_all());
-        synced.map_err(|source| io(parent, source))
+        sync_folder(parent)
     }
 }
 
@@ -509,8 +509,4 @@ fn is_inside(path: &Path, folder: &Path) -> bool {
 
 fn is_empty_folder(path: &Path) -> bool {
     std::fs::read_dir(path).is_ok_and(|mut entries| entries.next().is_none())
-}
-
-fn io(path: &Path, source: std::io::Error) -> StorageError {
-    StorageError::Io { path: path.to_owned(), source }
 }

@@ -196,6 +196,11 @@ pub enum StorageError {
 }
 
 impl StorageError {
+    /// The error of a file or a folder, as `map_err` takes it.
+    pub(crate) fn io(path: &Path) -> impl Fn(std::io::Error) -> Self + Copy {
+        move |source| Self::Io { path: path.to_owned(), source }
+    }
+
     pub(crate) fn corrupt(family: &'static str, key: &[u8], reason: impl Into<String>) -> Self {
         Self::Corrupt { family, key: hex(key), reason: reason.into() }
     }

@@ -48,7 +48,7 @@ impl Identity {
             Ok(_) => {}
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
             Err(error) if error.kind() == std::io::ErrorKind::InvalidData => text.clear(),
-            Err(source) => return Err(StorageError::Io { path, source }),
+            Err(source) => return Err(StorageError::io(&path)(source)),
         }
         Self::parse(&text).map(Some).ok_or_else(|| StorageError::DamagedFile {
             file: IDENTITY_FILE.to_owned(),
@@ -79,7 +79,7 @@ impl Identity {
             std::fs::rename(&part, &path)?;
             File::open(folder)?.sync_all()
         };
-        write().map_err(|source| StorageError::Io { path: path.clone(), source })
+        write().map_err(StorageError::io(&path))
     }
 }
 

@@ -50,7 +50,7 @@ impl WriterLock {
     /// Takes the lock of the database in `folder`.
     pub(crate) fn take(folder: &Path) -> Result<Self> {
         let path = folder.join(LOCK_FILE);
-        let io = |source| StorageError::Io { path: path.clone(), source };
+        let io = StorageError::io(&path);
         let mut file = OpenOptions::new()
             .read(true)
             .write(true)

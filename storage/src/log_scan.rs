@@ -150,7 +150,7 @@ pub(crate) struct LogFile {
 pub(crate) fn scan(folder: &Path, tables: &Tables) -> Result<LogScan> {
     let mut judge = Judge { tables: *tables, ..Judge::default() };
     for log in logs(folder)?.into_iter().filter(|log| log.number >= tables.oldest_log) {
-        let io = |source| StorageError::Io { path: log.path.clone(), source };
+        let io = StorageError::io(&log.path);
         match File::open(&log.path) {
             Ok(file) => judge.read((log.name.clone(), log.number), file, io)?,
             // A writer beside this reader deletes logs that it no longer needs.
@@ -177,7 +177,7 @@ pub(crate) fn are_empty(folder: &Path) -> Result<bool> {
 
 /// The logs, in the order in which they were begun.
 pub(crate) fn logs(folder: &Path) -> Result<Vec<LogFile>> {
-    let io = |source| StorageError::Io { path: folder.to_owned(), source };
+    let io = StorageError::io(folder);
     let entries = match folder.read_dir() {
         Err(error) if error.kind() == ErrorKind::NotFound => return Ok(Vec::new()),
         entries => entries.map_err(io)?,

@@ -3,6 +3,7 @@
 //! The engine works by path for as long as it is open, also in the background. Where the folder was moved
 //! meanwhile and another one put in its place, it would write into that one, and delete what it does not know
 //! there. So on Linux it is given a path that leads to the folder wherever it is. This looks, and moves nothing.
+//! It also brings the names within a folder to the disk.
 
 use std::fs::{File, Metadata};
 use std::io::ErrorKind;
@@ -22,7 +23,7 @@ pub(crate) struct Place {
 impl Place {
     /// The folder that a path leads to now.
     pub(crate) fn hold(path: &Path) -> Result<Self> {
-        let io = |source| StorageError::Io { path: path.to_owned(), source };
+        let io = StorageError::io(path);
         // The process may go to another folder.
         let path = std::path::absolute(path).map_err(io)?;
         let folder = File::open(&path).map_err(io)?;
@@ -53,6 +54,12 @@ impl Place {
     pub(crate) fn lasting(&self) -> &Path {
         &self.lasting
     }
+}
+
+/// Brings the names of what is in a folder to the disk.
+pub(crate) fn sync_folder(path: &Path) -> Result<()> {
+    let synced = File::open(path).and_then(|folder| folder.sync_all());
+    synced.map_err(StorageError::io(path))
 }
 
 /// What tells a folder from all others, where the system says it.

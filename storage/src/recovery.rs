@@ -15,7 +15,7 @@
 //! The unfinished end that a crash left is cut off: of the log itself by a writer, and of a copy by
 //! a reader. Nothing is cut that was acknowledged, but by [`cut_damage`], which the user asks for.
 
-use std::fs::{File, OpenOptions};
+use std::fs::OpenOptions;
 use std::path::Path;
 use std::time::{Duration, SystemTime};
 
@@ -27,6 +27,7 @@ use crate::error::{Result, StorageError};
 use crate::families::Family;
 use crate::lock;
 use crate::log_scan::{self, Commit, LogScan, Tables, Torn};
+use crate::place::sync_folder;
 use crate::view::View;
 
 /// Times that a reader beside a writer looks again when files changed under it.
@@ -208,7 +209,7 @@ fn cut_copy(path: &Path, torn: Option<&Torn>) -> Result<Option<TempDir>> {
     let Some(torn) = torn else { return Ok(None) };
     let copy = temporary_folder()?;
     for log in log_scan::logs(path)? {
-        let io = |source| StorageError::Io { path: log.path.clone(), source };
+        let io = StorageError::io(&log.path);
         let to = copy.path().join(&log.name);
         std::fs::copy(&log.path, &to).map_err(io)?;
         if log.name == torn.file {
@@ -223,7 +224,7 @@ fn cut_copy(path: &Path, torn: Option<&Torn>) -> Result<Option<TempDir>> {
 /// Cuts a log, and the logs after it: these first, so that a crash leaves no gap.
 fn cut(path: &Path, torn: &Torn) -> Result<()> {
     for log in log_scan::logs(path)?.into_iter().rev() {
-        let io = |source| StorageError::Io { path: log.path.clone(), source };
+        let io = StorageError::io(&log.path);
         if log.name == torn.file {
             let file = OpenOptions::new().write(true).open(&log.path).map_err(io)?;
             file.set_len(torn.offset).and_then(|()| file.sync_all()).map_err(io)?;
@@ -231,15 +232,14 @@ fn cut(path: &Path, torn: &Torn) -> Result<()> {
         }
         std::fs::remove_file(&log.path).map_err(io)?;
     }
-    let synced = File::open(path).and_then(|folder| folder.sync_all());
-    synced.map_err(|source| StorageError::Io { path: path.to_owned(), source })
+    sync_folder(path)
 }
 
 /// Bytes from a place in a log to the end of the last log.
 fn bytes_from(path: &Path, file: &str, offset: u64) -> Result<u64> {
     let mut bytes = 0;
     for log in log_scan::logs(path)?.into_iter().rev() {
-        let io = |source| StorageError::Io { path: log.path.clone(), source };
+        let io = StorageError::io(&log.path);
         bytes += log.path.metadata().map_err(io)?.len();
         if log.name == file {
             break;

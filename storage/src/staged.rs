@@ -28,7 +28,7 @@ pub(crate) fn table(folder: &Path, family: Family, part: usize) -> PathBuf {
 
 /// The tables of a family; their keys do not overlap.
 pub(crate) fn tables(folder: &Path, family: Family) -> Result<Vec<PathBuf>> {
-    let failed = |source| StorageError::Io { path: folder.to_owned(), source };
+    let failed = StorageError::io(folder);
     let begin = format!("{}-", family.name());
     let mut tables = Vec::new();
     let entries = match fs::read_dir(folder) {

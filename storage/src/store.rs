@@ -17,6 +17,7 @@ use crate::kept::KeptReads;
 use crate::lock::{LOCK_FILE, WriterLock};
 use crate::log_scan::{self, Commit, Torn};
 use crate::overlay::Overlay;
+use crate::place::sync_folder;
 use crate::reader::Reader;
 use crate::recovery;
 use crate::staged;
@@ -374,8 +375,7 @@ fn sync_name(folder: &Path) -> Result<()> {
         Some(_) => Path::new("."),
         None => return Ok(()),
     };
-    let synced = std::fs::File::open(parent).and_then(|parent| parent.sync_all());
-    synced.map_err(|source| StorageError::Io { path: parent.to_owned(), source })
+    sync_folder(parent)
 }
 
 /// A folder that holds a database already.
@@ -397,7 +397,7 @@ fn check_current(path: &Path) -> Result<()> {
     if path.join("CURRENT").exists() {
         return Ok(());
     }
-    let io = |source| StorageError::Io { path: path.to_owned(), source };
+    let io = StorageError::io(path);
     for entry in std::fs::read_dir(path).map_err(io)? {
         let name = entry.map_err(io)?.file_name().to_string_lossy().into_owned();
         if name == IDENTITY_FILE || name.ends_with(".sst") || name.ends_with(".log") {
@@ -472,7 +472,7 @@ fn check_folder(path: &Path) -> Result<()> {
     if path.join(LOCK_FILE).exists() {
         return Ok(());
     }
-    let io = |source| StorageError::Io { path: path.to_owned(), source };
+    let io = StorageError::io(path);
     if path.join("CURRENT").exists() {
         log_scan::check_manifest(path)?;
         let families = Engine::families(path)?;

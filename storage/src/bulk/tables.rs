@@ -94,7 +94,7 @@ impl HeadTables<'_, '_, '_> {
         let edge = |(row, number): (&Row<'_>, u64)| row.fact.edge(FactId(number), tables.commit);
         for edge in ended.clone().chain(plan.plain.iter().zip(first.0..).map(edge)) {
             let written = self.tails.write(edge.tail, &tails::encode(&edge));
-            written.map_err(|source| tables.failed(source))?;
+            written.map_err(StorageError::io(tables.folder))?;
         }
         let held = held(&plan.plain, reader)?;
         let blocks = tables.blocks(&plan.plain, first, &held);
@@ -134,7 +134,7 @@ impl Tables<'_> {
             let tails = self.tails.writer();
             let mut heads = HeadTables { tables: self, reader, next: first, out, versions, tails };
             add(&mut heads)?;
-            heads.tails.finish().map_err(|source| self.failed(source))
+            heads.tails.finish().map_err(StorageError::io(self.folder))
         })
     }
 
@@ -188,8 +188,10 @@ impl Tables<'_> {
 
     /// Writes what stands at the tails of a part, once the parts of all heads are written.
     pub(super) fn tails(&self, part: usize) -> Result<()> {
-        let bytes = self.tails.take(part).map_err(|source| self.failed(source))?;
-        let damaged = || self.failed(std::io::Error::other("a part of the load is damaged"));
+        let bytes = self.tails.take(part).map_err(StorageError::io(self.folder))?;
+        let damaged = || {
+            StorageError::io(self.folder)(std::io::Error::other("a part of the load is damaged"))
+        };
         let (facts, rest) = bytes.as_chunks::<{ tails::BYTES }>();
         if !rest.is_empty() {
             return Err(damaged());
@@ -282,10 +284,6 @@ impl Tables<'_> {
 
     fn file(&self, family: Family, part: usize) -> (Family, PathBuf) {
         (family, staged::table(self.folder, family, part))
-    }
-
-    fn failed(&self, source: std::io::Error) -> StorageError {
-        StorageError::Io { path: self.folder.to_owned(), source }
     }
 
     /// A version of a closed fact that is believed no more.

@@ -1,6 +1,7 @@
 //! Loads of facts against asserting each, and what a crash leaves of one.
 
 use std::collections::BTreeMap;
+use std::fs;
 use std::ops::ControlFlow;
 
 use proptest::prelude::*;

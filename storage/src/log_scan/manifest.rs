@@ -29,7 +29,7 @@ pub(crate) fn check_manifest(folder: &Path) -> Result<u64> {
     let path = folder.join(&name);
     let damaged =
         |reason: &str| StorageError::DamagedFile { file: name.clone(), reason: reason.to_owned() };
-    let io = |source| StorageError::Io { path: path.clone(), source };
+    let io = StorageError::io(&path);
     let file = match File::open(&path) {
         Err(error) if error.kind() == ErrorKind::NotFound => {
             return Err(damaged("the file CURRENT names it, and it is missing"));
@@ -67,7 +67,7 @@ pub(crate) fn manifest_length(folder: &Path) -> Result<Option<(String, u64)>> {
     let path = folder.join(&name);
     match path.metadata() {
         Ok(seen) => Ok(Some((name, seen.len()))),
-        Err(source) => Err(StorageError::Io { path, source }),
+        Err(source) => Err(StorageError::io(&path)(source)),
     }
 }
 
@@ -80,7 +80,7 @@ fn current(folder: &Path) -> Result<Option<String>> {
     match read {
         Ok(_) => {}
         Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
-        Err(source) => return Err(StorageError::Io { path, source }),
+        Err(source) => return Err(StorageError::io(&path)(source)),
     }
     let text = String::from_utf8(text).unwrap_or_default();
     let is_number =

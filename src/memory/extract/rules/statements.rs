@@ -323,6 +323,10 @@ fn says_something(words: &[Word]) -> bool {
 fn is_address(words: &[Word]) -> bool {
     let lower = |at: usize| words.get(at).map_or("", |word| word.lower.as_str());
     match lower(0) {
+        // "Good news, I'm not allergic to nuts!"
+        "good" | "best" if lower(1) == "news" => {
+            !words.iter().any(|word| word.lower.split('\'').next() == Some("i"))
+        }
         "thanks" | "thank" | "let" | "congrats" | "congratulations" | "sorry" | "welcome"
         | "good" | "best" | "cheers" | "kudos" | "what" | "how" => true,
         "i" if lower(1) == "bet" => true,

@@ -232,7 +232,21 @@ const PART_OF_THE_TIME: &[&str] = &[
 /// moved back"; and not "and my brother got fired".
 fn is_taken_back(relation: &str, rest: &str) -> bool {
     let over: &[&str] = match relation {
-        "lives_in" => &["moved back ", "came back ", "came home ", "moved home ", "back "],
+        "lives_in" => &[
+            "moved back ",
+            "came back ",
+            "came home ",
+            "moved home ",
+            "back ",
+            "left in ",
+            "left after ",
+            "left again ",
+            "moved out ",
+            "moved away ",
+            "stayed until ",
+            "stayed till ",
+            "stayed there until ",
+        ],
         "married_to" => &["got divorced ", "separated ", "split up "],
         "works_at" => &[
             "stayed ",
@@ -241,7 +255,9 @@ fn is_taken_back(relation: &str, rest: &str) -> bool {
             "quit after ",
             "quit in ",
             "got fired ",
+            "got laid off ",
             "was fired ",
+            "was laid off ",
             "turned it down ",
         ],
         _ => &[],
@@ -455,6 +471,9 @@ mod tests {
             ("lives_in", "I moved to Munich many years ago."),
             ("lives_in", "After college I moved to Munich."),
             ("lives_in", "I moved to Munich, hated it and moved back to Lisbon."),
+            ("lives_in", "I moved to Munich in 2015 and left in 2020."),
+            ("lives_in", "I moved to Munich in 2015 and stayed till 2018."),
+            ("works_at", "I've worked at Bosch since 2015 but got laid off."),
             ("lives_in", "I moved to Munich in the game."),
             ("lives_in", "I live in Munich in the summer."),
             ("lives_in", "I live in Munich every summer."),

@@ -266,6 +266,7 @@ fn a_plain_denial_may_have_more_behind_it() {
         "I'm not allergic to nuts, just shellfish.",
         "I'm not allergic to nuts, that was my sister Ann.",
         "I'm not allergic to nuts, it was a mistake.",
+        "Good news, I'm not allergic to nuts!",
     ] {
         assert_eq!(endings(text), [format!("allergic_to nuts {now}")], "{text}");
     }

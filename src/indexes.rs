@@ -100,10 +100,11 @@ impl Indexes {
             None => all_names(labels, commit, read)?,
         };
         let mut kept = self.names.lock();
-        if kept.len() >= NAMED_MAX {
-            kept.clear();
-        }
-        if self.may_keep(commit) {
+        let held = kept.get(labels).map(|held| held.commit);
+        if self.may_keep(commit) && held.is_none_or(|held| held < commit) {
+            if held.is_none() && kept.len() >= NAMED_MAX {
+                kept.clear();
+            }
             kept.insert(labels.to_vec(), names.clone());
         }
         Ok(names.names)

@@ -89,16 +89,21 @@ impl Plans {
         let clears = self.clears.load(Ordering::Acquire);
         let script = Arc::new(Script::parse(text)?);
         if text.len() <= TEXT_BYTES_MAX {
-            let mut scripts = self.scripts.lock();
+            self.keep(clears, &script);
+        }
+        Ok(script)
+    }
+
+    /// Keeps a text that was asked for when all had been dropped so often: one that was asked for before something was
+    /// forgotten may name it.
+    fn keep(&self, clears: u64, script: &Arc<Script>) {
+        let mut scripts = self.scripts.lock();
+        if self.clears.load(Ordering::Acquire) == clears {
             if scripts.len() >= TEXTS_MAX {
                 scripts.clear();
             }
-            // One that began before something was forgotten may name it.
-            if self.clears.load(Ordering::Acquire) == clears {
-                scripts.insert(Arc::clone(&script.text), Arc::clone(&script));
-            }
+            scripts.insert(Arc::clone(&script.text), Arc::clone(script));
         }
-        Ok(script)
     }
 
     /// Drops every text.
@@ -106,5 +111,24 @@ impl Plans {
         let mut scripts = self.scripts.lock();
         self.clears.fetch_add(1, Ordering::Release);
         scripts.clear();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_text_that_was_parsed_before_all_are_dropped_is_not_kept() {
+        let plans = Plans::default();
+        let keeps = |text: &str, between: &dyn Fn()| {
+            let clears = plans.clears.load(Ordering::Acquire);
+            between();
+            plans.keep(clears, &Arc::new(Script::parse(text).unwrap()));
+            plans.scripts.lock().contains_key(text)
+        };
+        assert!(keeps("RETURN 1", &|| {}));
+        assert!(!keeps("RETURN 2", &|| plans.clear()));
+        assert!(!plans.scripts.lock().contains_key("RETURN 1"));
     }
 }

@@ -32,6 +32,9 @@ use crate::time;
 /// // All that is known of it, as a query answers it.
 /// let home = state.fact(&homes[0])?;
 /// assert_eq!((home.relation.as_str(), home.tail.label.as_str()), ("lives_in", "City"));
+/// assert_eq!(state.relation_name(homes[0].relation), "lives_in");
+/// assert_eq!(state.read(nora)?.map(|node| node.label).as_deref(), Some("Person"));
+/// assert_eq!(state.read(engraph::graph::NodeId(99))?, None);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub struct Snapshot<'d> {

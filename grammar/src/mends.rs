@@ -345,12 +345,16 @@ const MENDS: &[Mend] = &[
     mend("", "BM25", "TEXT", "write BY TEXT, which is BM25"),
     mend("EXPLAIN", "ANALYZE", "", "write PROFILE, which runs the query and measures it"),
     mend("", "", "a number", WHOLE),
-    mend("", "RETURN", "TO", "say up to when too: FROM DATE '2020-01-01' TO null, which has no end"),
+    mend(
+        "",
+        "RETURN",
+        "TO",
+        "say up to when too: FROM DATE '2020-01-01' TO null, which has no end",
+    ),
     mend("", "RETURN", "AS", "it needs a name: UNWIND [1, 2] AS x"),
     mend(".", ".", "a name", "numbers from one to another are range(1, 3)"),
     mend("SET", "TIME", "", "write SESSION SET VALID_TIME AS OF DATE '2018-06-01'"),
     mend("AS", "", "a query", "a recipe is a query: AS MATCH (t:Turn) RETURN t"),
-    mend("", "", "a string", "a text between quotes stands here, as in (:Person 'Nora')"),
 ];
 
 const ALONE_REMEMBERED: &str = "REMEMBER stands alone, with both nodes written out: \

@@ -2,14 +2,15 @@
 //! under the name is told of an entity of its own, and the two are not merged again. And the other way round, for
 //! `ALIAS`: what was told of an entity is told of another one, of which it becomes a name (`join`).
 //!
-//! Nothing is lost: what is no longer believed goes to history, and what was confirmed or doubted of a fact
-//! is so of what stays of it, or of what is moved if nothing stays.
+//! Nothing is lost: what is no longer believed goes to history. What was confirmed or doubted of a fact is so of what a
+//! split leaves of it, or of what is moved if nothing stays, and makes claims that are told of another one as sure as
+//! they are then.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use engraph_storage::graph::{
-    Belief, Claim, Edge, EdgeFilter, Evidence, FactId, LabelId, NodeId, Properties, PropertyId,
-    Side, SystemScope, Value, VersionRecord,
+    Belief, Claim, ConfidencePolicy, Edge, EdgeFilter, Evidence, FactId, LabelId, NodeId,
+    Properties, PropertyId, Side, SystemScope, Value, VersionRecord,
 };
 use engraph_storage::{CONCEPT, Forgotten, Reader, StorageError, Transaction};
 
@@ -162,7 +163,9 @@ fn move_fact(
     }
     let [head, tail] = [head, tail].map(|end| if end == from { to } else { end });
     transaction.retract(fact)?;
-    let belief = told_with(settled(version.belief.clone()), tail, |properties| {
+    let policy = transaction.reader().catalog().rule(version.relation).policy;
+    let belief = settled(version.belief.clone(), policy);
+    let belief = told_with(belief, tail, |properties| {
         for property in &called {
             properties.entry(*property).or_insert_with(|| Value::String(name.to_owned()));
         }
@@ -171,16 +174,21 @@ fn move_fact(
     Ok(())
 }
 
-/// A belief in which what was confirmed or doubted of its only claim is a part of that. Beside other claims, of what
-/// it becomes one with, nothing would say that it was so of this one alone.
-fn settled(mut belief: Belief) -> Belief {
-    if belief.evidence.iter().filter_map(Evidence::claim).count() != 1 {
+/// A belief in which what was confirmed or doubted of it is a part of its claims, each surer or less sure by as much.
+/// Beside other claims, of what it becomes one with, nothing would say that it was so of these alone.
+fn settled(mut belief: Belief, policy: ConfidencePolicy) -> Belief {
+    let is_revision =
+        |part: &Evidence| matches!(part, Evidence::Confirmed(_) | Evidence::Doubted(_));
+    if !belief.evidence.iter().any(is_revision) {
         return belief;
     }
-    belief.evidence.retain(|part| !matches!(part, Evidence::Confirmed(_) | Evidence::Doubted(_)));
+    let claimed = belief.resting_on(|part| !is_revision(part), policy);
+    let claimed = claimed.first().map_or(belief.confidence, |claimed| claimed.confidence);
+    belief.evidence.retain(|part| !is_revision(part));
     for part in &mut belief.evidence {
         if let Evidence::Claim(claim) = part {
-            claim.confidence = belief.confidence;
+            let by_as_much = claim.confidence * belief.confidence / claimed;
+            claim.confidence = by_as_much.clamp(f64::MIN_POSITIVE, 1.0);
         }
     }
     belief
@@ -232,7 +240,7 @@ fn forget_told_under(
     let is_named = |version: &VersionRecord, claim: &Claim| {
         is_called(claim, if version.head == node { head_as } else { tail_as }, name)
     };
-    let mut parts = BTreeSet::new();
+    let mut told = Vec::new();
     for side in [Side::Out, Side::In] {
         for edge in edges_in(reader, node, side, None, &EdgeFilter::EVERYTHING)? {
             let versions = reader.versions(edge.fact)?;
@@ -242,16 +250,18 @@ fn forget_told_under(
             };
             if claims().all(|(version, claim)| is_named(version, &claim)) {
                 whole.insert(edge.fact);
-            } else if claims().any(|(version, claim)| is_named(version, &claim)) {
-                parts.insert(edge.fact);
+            } else {
+                let named = |version: &VersionRecord| {
+                    version.belief.claims().any(|claim| is_named(version, &claim))
+                };
+                let of_it = versions.iter().filter(|(_, version)| named(version));
+                told.extend(of_it.map(|(number, _)| (edge.fact, *number)));
             }
         }
     }
-    let mut forgotten = Forgotten::default();
-    for fact in parts {
-        forgotten.add(transaction.forget_told(fact, &is_named)?);
-    }
-    Ok(forgotten)
+    told.sort_unstable();
+    told.dedup();
+    Ok(transaction.forget_told(told, &is_named)?)
 }
 
 /// The believed facts that say that a name means an entity.

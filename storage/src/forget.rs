@@ -186,7 +186,8 @@ impl Transaction<'_> {
         let mut told: Vec<(FactId, u32)> = Vec::new();
         self.reader().told_by(names, &mut |fact, number, _| told.push((fact, number)))?;
         let names: HashSet<&str> = names.iter().map(String::as_str).collect();
-        self.derive_again(told, &|belief, policy| without(belief, &names, policy), loss)
+        let left = |version: &VersionRecord, policy| without(&version.belief, &names, policy);
+        self.derive_again(told, &left, loss)
     }
 
     /// Forgets what these sources said of a fact, and nothing else. Nodes that are in no fact any
@@ -199,28 +200,35 @@ impl Transaction<'_> {
             .filter(|(_, version)| version.belief.witnesses().any(|name| names.contains(name)));
         let versions = versions.map(|(number, _)| (fact, number)).collect();
         let mut loss = Loss::default();
-        self.derive_again(versions, &|belief, policy| without(belief, &names, policy), &mut loss)?;
-        self.reopen(&mut loss)?;
+        let left = |version: &VersionRecord, policy| without(&version.belief, &names, policy);
+        self.derive_again(versions, &left, &mut loss)?;
         Ok(loss.counts)
     }
 
-    /// Forgets what claims said of a fact, in all of its versions, and nothing else; one that rests on no other is
-    /// taken out. Nodes that are in no fact any more stay.
+    /// Forgets claims of these versions of facts, and nothing else; a version that rests on no other is taken out, and
+    /// what the claims had closed goes on. Nodes that are in no fact any more stay.
     pub fn forget_told(
         &mut self,
-        fact: FactId,
+        told: Vec<(FactId, u32)>,
         is_gone: &dyn Fn(&VersionRecord, &Claim) -> bool,
     ) -> Result<Forgotten> {
         self.forgotten = true;
         let mut loss = Loss::default();
-        for (number, version) in self.reader().versions(fact)? {
-            if version.belief.claims().any(|claim| is_gone(&version, &claim)) {
-                let keeps =
-                    |part: &Evidence| part.claim().is_none_or(|claim| !is_gone(&version, claim));
-                let left = |belief: &Belief, policy| belief.resting_on(keeps, policy);
-                self.derive_again(vec![(fact, number)], &left, &mut loss)?;
+        for (fact, number) in &told {
+            let version = self.reader().version(*fact, *number)?;
+            let rule = self.rule_of(version.relation);
+            if rule.cardinality == Cardinality::One {
+                let goes =
+                    |part: &Evidence| part.claim().is_none_or(|claim| is_gone(&version, claim));
+                let gone = version.belief.resting_on(goes, rule.policy).into_iter();
+                loss.gone.extend(gone.map(|belief| VersionRecord { belief, ..version.clone() }));
             }
         }
+        let left = |version: &VersionRecord, policy| {
+            let stays = |part: &Evidence| part.claim().is_none_or(|claim| !is_gone(version, claim));
+            version.belief.resting_on(stays, policy)
+        };
+        self.derive_again(told, &left, &mut loss)?;
         self.reopen(&mut loss)?;
         Ok(loss.counts)
     }
@@ -229,7 +237,7 @@ impl Transaction<'_> {
     fn derive_again(
         &mut self,
         told: Vec<(FactId, u32)>,
-        left: &dyn Fn(&Belief, ConfidencePolicy) -> Vec<Belief>,
+        left: &dyn Fn(&VersionRecord, ConfidencePolicy) -> Vec<Belief>,
         loss: &mut Loss,
     ) -> Result<()> {
         let (mut facts, mut regaining, mut contested) = (BTreeSet::new(), Vec::new(), Vec::new());
@@ -239,7 +247,7 @@ impl Transaction<'_> {
             facts.insert(fact);
             self.delete_record(fact, number, &version)?;
             let rule = self.rule_of(version.relation);
-            let left = left(&version.belief, rule.policy);
+            let left = left(&version, rule.policy);
             match left.is_empty() {
                 true => {
                     loss.counts.versions += 1;

@@ -34,7 +34,7 @@ pub(super) fn resolve(text: &str, at: Option<Time>, edits: &mut Edits) -> Interv
         if phrase.is_habit() || is_for_holiday || phrase.is_length_before() {
             continue;
         }
-        valid = valid.or(phrase.valid());
+        valid = valid.or_else(|| phrase.valid());
         phrase.rewrite(edits);
     }
     valid.or_else(|| since_so_long(text, at)).unwrap_or(from_now_on)
@@ -311,10 +311,8 @@ impl<'t> Phrase<'t> {
 
     /// When what is said held: a period that reaches to the turn goes on.
     fn valid(&self) -> Option<Interval> {
-        match self.bound() {
-            Some("before") => return Interval::new(Interval::MIN, self.span.from),
-            Some(_) => return Interval::new(Interval::MIN, self.span.to),
-            None => {}
+        if let Some(bound) = self.bound() {
+            return Some(bound);
         }
         let is_now = self.span.from == self.at;
         let goes_on =
@@ -335,27 +333,32 @@ impl<'t> Phrase<'t> {
         self.span.to <= self.at && event.is_some_and(|(_, event)| is_short(event))
     }
 
-    /// What it dates is what something went on until: "before moving to Paris in 2015", "until I met Tom in 2015", and
-    /// not "the day before I met Tom".
-    fn bound(&self) -> Option<&'static str> {
+    /// Until when something went on, if that is what it dates: "before moving to Paris in 2015", "until I met Tom in
+    /// 2015", and not "the day before I met Tom", "since before I met Tom".
+    fn bound(&self) -> Option<Interval> {
         let before = self.text.get(..self.range.start)?.to_lowercase();
         let clause = clause_before(&before);
-        BEFORE.iter().copied().find(|bound| {
-            let Some((lead, event)) = clause.rsplit_once(&format!(" {bound} ")) else {
-                return false;
-            };
-            let tells = |word: &Word| {
-                verbs::is_past(&word.lower)
-                    || verbs::verb(&word.lower).is_some_and(|verb| verb.forms.gerund)
-            };
+        let tells = |word: &Word| {
+            let is_doing = verbs::verb(&word.lower).is_some_and(|verb| verb.forms.gerund);
+            is_doing || verbs::is_past(&word.lower)
+        };
+        let is_end = |bound: &str| {
+            let led = clause.rsplit_once(&format!(" {bound} "));
+            let first = || clause.strip_prefix(bound)?.strip_prefix(' ').map(|event| ("", event));
+            let Some((lead, event)) = led.or_else(first) else { return false };
             let event = words(event);
             let last = lead.rsplit(' ').next().unwrap_or_default();
             // "The year before I met Tom", but "for two years before I met Tom".
-            let is_length = lead.rsplit(' ').skip(1).take(3).any(|word| word == "for");
-            let is_near = UNITS.contains(&last) && !is_length
-                || matches!(last, "just" | "night" | "right" | "shortly");
+            let is_for_so_long = lead.rsplit(' ').skip(1).take(3).any(|word| word == "for");
+            let is_near = UNITS.contains(&last) && !is_for_so_long
+                || matches!(last, "just" | "night" | "right" | "shortly" | "since");
             (1..=SINCE_WORDS_MAX).contains(&event.len()) && event.iter().any(tells) && !is_near
-        })
+        };
+        let to = match ENDS.iter().find(|end| is_end(end))? {
+            &"before" => self.span.from,
+            _ => self.span.to,
+        };
+        Interval::new(Interval::MIN, to)
     }
 
     /// Puts the date in place of the phrase, or after it.
@@ -420,7 +423,7 @@ const UNITS: &[&str] =
     &["day", "days", "week", "weeks", "weekend", "month", "months", "year", "years"];
 
 /// Words behind which stands what ends something.
-const BEFORE: &[&str] = &["before", "until", "till"];
+const ENDS: &[&str] = &["before", "until", "till"];
 
 /// Words before a date that take no other one behind them.
 const LEADS: &[&str] = &["to", "from", "by", "of", "until", "till", "before", "after"];

@@ -295,8 +295,9 @@ impl<'t> Reading<'t> {
             let mut sentences = self.parts[place].sentences.as_slice();
             if let Some((first, rest)) = sentences.split_first()
                 && let Some(before) = self.own_before(place)
-                && let Some(last) = read[before].last_mut()
-                && reader.puts_right(last, first.text, (place, turn))
+                && let Some(said) = self.parts[before].sentences.last()
+                && let Some(last) = read[before].last_mut().filter(|last| last.ends_with(said))
+                && reader.puts_right(last, first, (place, turn))
             {
                 sentences = rest;
             }

@@ -23,6 +23,8 @@ pub(super) struct People<'t> {
     pub(super) are_told_of: bool,
     /// Those that `he`, `she` and `they` may mean, one for each pronoun.
     named: Vec<Named>,
+    /// The pronouns of those whom the sentence has brought in by a possessive: "her husband".
+    others: Vec<Option<&'static str>>,
 }
 
 /// A relative or friend that was named.
@@ -100,6 +102,9 @@ impl<'t> People<'t> {
     /// Notes who is named in a sentence, before it is rewritten.
     pub(super) fn read(&mut self, text: &str, words: &[Word]) {
         let Some(me) = self.me else { return };
+        for pronoun in std::mem::take(&mut self.others) {
+            self.meet_another(pronoun);
+        }
         if !begins_with_pronoun(words) {
             self.named.iter_mut().for_each(|named| named.name = None);
         }
@@ -111,7 +116,7 @@ impl<'t> People<'t> {
                     None => continue,
                 },
                 "his" | "her" | "their" => {
-                    self.meet_another(text, words, at);
+                    self.others.extend(another(text, words, at + 1));
                     continue;
                 }
                 _ => continue,
@@ -130,22 +135,30 @@ impl<'t> People<'t> {
                 phrase: whole,
                 is_either: kin.pronoun == "they",
                 is_beside_others: is_one && (name.is_some() || names_company(words)),
-                is_called: words.get(place + 1).is_some_and(|next| next.is_capital),
+                is_called: words.get(place + 1).is_some_and(|next| {
+                    let is_next = is_joined(text, &words[place], next);
+                    next.is_capital && is_next && !is_me(&next.lower)
+                }),
                 name,
             });
         }
     }
 
-    /// Somebody stands behind a possessive whom a pronoun may mean from here on: "Her husband works at Bosch. He moved."
-    fn meet_another(&mut self, text: &str, words: &[Word], owner: usize) {
-        let noun = words.get(owner + 1).map_or("", |word| word.lower.as_str());
-        let kin = kin_at(text, words, owner + 1).map(|(kin, _)| kin.pronoun);
-        let is_somebody = lexicon::is_occupation(noun) || lexicon::is_pet(noun);
-        if kin.is_some() || is_somebody || SOMEBODY.contains(&noun) {
-            let may_be_both = |named: &Named| {
-                named.is_either || kin.is_none_or(|kin| kin == "they" || kin == named.pronoun)
-            };
-            self.named.retain(|named| !may_be_both(named));
+    /// Somebody was brought in whom a pronoun, or either of he and she, may mean from here on: "Her husband works at
+    /// Bosch. He moved."
+    fn meet_another(&mut self, pronoun: Option<&'static str>) {
+        self.named.retain(|named| match pronoun {
+            Some("they") => named.pronoun != "they" || named.is_either && named.name.is_some(),
+            Some(pronoun) => named.pronoun != pronoun,
+            None => named.is_either && named.name.is_none(),
+        });
+        for named in &mut self.named {
+            // "My friend Ann": of a son of hers it is "he", so she is "she".
+            match pronoun.filter(|_| named.is_either && named.name.is_some()) {
+                Some("he") => (named.pronoun, named.is_either) = ("she", false),
+                Some("she") => (named.pronoun, named.is_either) = ("he", false),
+                _ => {}
+            }
         }
     }
 
@@ -225,6 +238,17 @@ fn given_name(text: &str, words: &[Word], kin: usize) -> Option<String> {
 fn names_company(words: &[Word]) -> bool {
     let is_led = |two: &[Word]| matches!(two[0].lower.as_str(), "at" | "for" | "by" | "with");
     words.windows(2).any(|two| is_led(two) && two[1].is_capital)
+}
+
+/// The pronoun of whom a possessive stands before, none if it may be any; nothing if that is nobody.
+fn another(text: &str, words: &[Word], at: usize) -> Option<Option<&'static str>> {
+    if let Some((kin, _)) = kin_at(text, words, at) {
+        return Some(Some(kin.pronoun));
+    }
+    let noun = words.get(at).map_or("", |word| word.lower.as_str());
+    let is_somebody =
+        lexicon::is_occupation(noun) || lexicon::is_pet(noun) || SOMEBODY.contains(&noun);
+    is_somebody.then_some(None)
 }
 
 /// Who is met without a name.

@@ -47,21 +47,24 @@ pub(super) fn written_out(text: &str, at: Option<Time>) -> Cow<'_, str> {
 
 /// A unit of time behind a number: "10 yrs", "6mths".
 fn unit(before: &str, text: &str) -> Option<(String, usize)> {
-    let count = before.trim_end_matches(' ');
-    let last = count.rsplit(|c: char| !c.is_alphanumeric()).next()?.to_lowercase();
-    let digits = last.trim_start_matches(|c: char| c.is_ascii_digit());
-    let is_count = digits.is_empty() && !last.is_empty()
-        || (count.len() < before.len())
-            && (time::number(&last).is_some()
-                || matches!(&*last, "a" | "few" | "many" | "several"));
     let (short, whole) = UNITS.iter().find(|(short, _)| {
-        text.strip_prefix(short)
-            .is_some_and(|rest| !rest.starts_with(|c: char| c.is_alphanumeric()))
+        let rest = text.strip_prefix(short);
+        rest.is_some_and(|rest| !rest.starts_with(|c: char| c.is_alphanumeric()))
     })?;
+    let near = &before[before.ceil_char_boundary(before.len().saturating_sub(COUNT_BYTES_MAX))..];
+    let count = near.trim_end_matches(' ');
+    let last = count.rsplit(|c: char| !c.is_alphanumeric()).next()?.to_lowercase();
+    let is_digits = !last.is_empty() && last.bytes().all(|byte| byte.is_ascii_digit());
+    let is_word =
+        time::number(&last).is_some() || matches!(&*last, "a" | "few" | "many" | "several");
+    let is_apart = count.len() < near.len();
     // "10yrs" has no blank to stand behind.
-    let blank = if count.len() == before.len() { " " } else { "" };
-    is_count.then(|| (format!("{blank}{whole}"), short.len()))
+    let blank = if is_apart { "" } else { " " };
+    (is_digits || is_apart && is_word).then(|| (format!("{blank}{whole}"), short.len()))
 }
+
+/// Bytes of a number before its unit, at most.
+const COUNT_BYTES_MAX: usize = 16;
 
 /// Units of time that are written short.
 const UNITS: &[(&str, &str)] =

@@ -13,11 +13,12 @@ use taken_back::{is_meant_anew, takes_back};
 pub(super) use weight::ABOUT_YOU;
 use weight::{bonus, weight};
 
+use super::edits::Edits;
 use super::names::Spelling;
 use super::people::{self, People};
 use super::rewrite::{self, Rewritten, Subject};
 use super::sentences::Sentence;
-use super::{answers, lead, lexicon, verbs};
+use super::{answers, dates, lead, lexicon, verbs};
 use crate::memory::extract::{ExtractedSemantic, SourceTurn};
 use crate::retrieval::hedge::hedges;
 use crate::retrieval::intent::intents;
@@ -155,14 +156,16 @@ impl Reader<'_> {
     pub(super) fn puts_right(
         &self,
         last: &mut Statement,
-        sentence: &str,
+        sentence: &Sentence<'_>,
         (place, turn): (usize, &SourceTurn),
     ) -> bool {
-        let is_meant = is_meant_anew(sentence) && takes_back(sentence, self.speakers);
+        let is_told = !sentence.is_question && !sentence.is_quoted;
+        let is_meant =
+            is_told && is_meant_anew(sentence.text) && takes_back(sentence.text, self.speakers);
         if is_meant {
             let people = People::new(turn.speaker.as_deref(), self.speakers);
-            let meant = rewrite::rewrite(sentence, &people, turn.at);
-            last.take_back(&finished(&meant.text), sentence);
+            let meant = rewrite::rewrite(sentence.text, &people, turn.at);
+            last.take_back(&finished(&meant.text), sentence.text);
             last.turns.push(place);
         }
         is_meant
@@ -221,11 +224,12 @@ impl Reader<'_> {
 
 /// What "yes" tells, which is worth no statement of its own.
 fn affirmation(text: String, (asked, said): (usize, usize), at: Option<Time>) -> Statement {
+    let valid = dates::resolve(&text, at, &mut Edits::default());
     Statement {
         said: text.clone(),
         text: finished(&text),
         confidence: ASSERTED,
-        valid: Interval { from: at.unwrap_or(Interval::MIN), to: Interval::MAX },
+        valid,
         at,
         is_quoted: false,
         is_taken_back: false,
@@ -276,6 +280,12 @@ impl Statement {
             self.is_taken_back |= next.is_taken_back;
             self.weight += next.weight / 3.0;
         }
+    }
+
+    /// Whether a sentence is the last that it has.
+    pub(super) fn ends_with(&self, sentence: &Sentence<'_>) -> bool {
+        let last = self.said.rsplit(". ").next().unwrap_or_default();
+        !sentence.is_question && sentence.text.ends_with(last)
     }
 
     /// Takes a sentence along that says what was meant.

@@ -7,7 +7,7 @@ use engraph_storage::graph::{Interval, Time};
 
 use super::group::Tense;
 use super::parting::PARTNERS;
-use super::{Finder, Group, Tail, lexicon, plain, tails, verbs};
+use super::{Finder, Group, Tail, lexicon, plain, rewrite, tails, verbs};
 use crate::memory::extract::rules::sentences::is_joined;
 use crate::memory::extract::{Entity, ExtractedEnding};
 use crate::retrieval::words::{says, words};
@@ -386,16 +386,30 @@ impl Finder<'_> {
         }
     }
 
-    /// Whether "and" or "but" at a place joins another clause of somebody who speaks: "not allergic to nuts and I love them".
+    /// Whether "and" or "but" at a place joins another clause of somebody who speaks: "not allergic to nuts and I love
+    /// them", and not "but I am in spring", which limits what is denied.
     fn begins_another(&self, at: usize) -> bool {
-        matches!(self.lower(at), "and" | "but") && self.speaks(at + 1)
+        let verb = self.speakers.iter().find_map(|speaker| self.named(at + 1, speaker));
+        let limits = |verb: usize| {
+            let next = self.lower(verb + 1);
+            matches!(self.lower(verb), "did" | "do" | "does" | "is" | "used" | "was" | "still")
+                && (self.is_end(verb + 1) || rewrite::is_preposition(next) || next == "when")
+        };
+        matches!(self.lower(at), "and" | "but") && verb.is_some_and(|verb| !limits(verb))
     }
 
     /// Whether what stands behind a comma says how something came to be thought that is not so, or what is so instead:
     /// "not allergic to nuts, it was a mistake", "not vegan, just vegetarian", "not at Bosch, my husband does".
     fn is_explained(&self, at: usize) -> bool {
         let two = (self.lower(at), self.lower(at + 1));
-        let is_one_thing = matches!(two.0, "just" | "only") && !self.speaks(at + 1);
+        let start = at + 1 + usize::from(two.1 == "to");
+        let rest = || (start..self.words.len()).map(|at| self.lower(at));
+        // "Only to shellfish", and not "only on Sundays", "only to raw ones", which limit what is denied.
+        let is_one_thing = matches!(two.0, "just" | "only")
+            && (1..=2).contains(&rest().count())
+            && !rest().any(|word| {
+                rewrite::is_preposition(word) || matches!(word, "if" | "ones" | "when")
+            });
         let is_told = matches!(two, ("it" | "that" | "this", "was"));
         let last = self.words.len().saturating_sub(1);
         let is_of_another = matches!(self.lower(last), "does" | "is") && self.has_possessive(at);

@@ -38,7 +38,11 @@ impl Finder<'_> {
             return Interval::new(at, at.saturating_add(FELT)).unwrap_or(said);
         }
         match group.tense {
-            _ if begins(relation, verb, group.is_passive) => since(said.from, said),
+            // "I turned 30 before I moved in 2015": by then at the latest.
+            _ if begins(relation, verb, group.is_passive) => match said.from {
+                Interval::MIN => since(said.to, said),
+                from => since(from, said),
+            },
             Tense::Past if is_undated && self.is_over_by_now(relation) => until(at, said),
             _ if group.is_perfect && is_undated && self.is_experience(relation) => until(at, said),
             Tense::Present if is_past_date => since(at, said),
@@ -68,7 +72,12 @@ impl Finder<'_> {
         let is_bound = at > 0 && matches!(self.lower(at - 1), "before" | "until" | "till");
         if let Some(told) = self.statement.at.filter(|_| is_bound) {
             let event = &self.text[self.words[at].range.start..];
-            return dates::resolve(event, Some(told), &mut Edits::default());
+            let ends = [", ", " and ", " but "].iter().filter_map(|cut| event.find(cut));
+            let event = &event[..ends.min().unwrap_or(event.len())];
+            let own = dates::resolve(event, Some(told), &mut Edits::default());
+            if own != since(told, own) {
+                return own;
+            }
         }
         let ahead = self.statement.at.is_some_and(|at| self.statement.valid.from > at);
         // "I quit my job and start at Siemens on Monday."

@@ -65,7 +65,7 @@ impl<'a> Finder<'a> {
             _ => Some(tail),
         };
         let Some(tail) = tail else { return ControlFlow::Break(()) };
-        if !self.is_usual(row, &tail) {
+        if !self.is_usual(row, start, &tail) {
             return ControlFlow::Break(());
         }
         let between = gap(self.text, &self.words[start - 1], &self.words[start]);
@@ -120,7 +120,7 @@ impl<'a> Finder<'a> {
 
     /// Whether what somebody uses, runs or is allergic to is told wholly: "uses Anna as an example", "runs a farm in
     /// Stardew Valley", "animals with fur".
-    fn is_usual(&self, row: &Row, tail: &Tail<'_>) -> bool {
+    fn is_usual(&self, row: &Row, start: usize, tail: &Tail<'_>) -> bool {
         let next = self.lower(tail.end);
         let known = |tail: &Tail<'_>| self.known_as(tail.text);
         match row.relation {
@@ -139,9 +139,12 @@ impl<'a> Finder<'a> {
             }
             "runs" => self.is_all(tail.end) || matches!(next, "called" | "named" | "with"),
             // "Hates pizza with pineapple", "pineapple on pizza": not all of it.
-            "dislikes" => !matches!(next, "with" | "without" | "on" | "when" | "if" | "unless"),
+            "dislikes" if next == "with" => {
+                matches!(self.lower(tail.end + 1), "a" | "all" | "an" | "every")
+            }
+            "dislikes" => !matches!(next, "without" | "on" | "when" | "if" | "unless"),
             // "Went to see the doctor."
-            "went_to" => !ERRANDS.contains(&self.lower(tail.end - tail.text.split(' ').count())),
+            "went_to" => !ERRANDS.contains(&self.lower(start)),
             // "I'm coming from Rome tomorrow."
             "comes_from" => !self.is_dated_ahead(),
             "allergic_to" => {
@@ -187,7 +190,8 @@ impl<'a> Finder<'a> {
         let is_employer = known.as_deref() == Some("Organisation");
         // "Where do you work?" "Rome".
         let is_answer = || {
-            self.statement.turns.len() > 1 && !self.statement.said.to_lowercase().starts_with("at ")
+            let is_of_two = self.statement.turns.len() > 1 && !self.statement.is_taken_back;
+            is_of_two && !self.statement.said.to_lowercase().starts_with("at ")
         };
         let may_be_no_employer = match (row.verb, row.link) {
             // "started at Chapter Two".

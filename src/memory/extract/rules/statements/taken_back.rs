@@ -47,15 +47,13 @@ pub(super) fn takes_back(sentence: &str, speakers: &[&str]) -> bool {
     rest.len() <= MEANT_WORDS_MAX && rest.iter().any(is_value)
 }
 
-/// Whether a sentence says itself that it puts something right, whatever stands before it.
+/// Whether a sentence says itself that it puts something right, whatever stands before it: "no wait, Hamburg", and not
+/// "wait, 5 minutes", "I mean, Tom is great".
 pub(super) fn is_meant_anew(sentence: &str) -> bool {
-    let says = |word: &Word| {
-        matches!(
-            word.lower.as_str(),
-            "correction" | "mean" | "meant" | "oops" | "scratch" | "typo" | "wait"
-        )
-    };
-    words(sentence).iter().take(4).any(says)
+    let listed = words(sentence);
+    let says = |word: &Word| matches!(word.lower.as_str(), "correction" | "meant" | "typo");
+    listed.iter().take(4).any(says)
+        || ["no wait", "wait no", "scratch that"].iter().any(|cue| begins_with(&listed, cue))
 }
 
 /// Whether nothing but a value stands behind a word of hesitation: "Actually Milan", "wait, 26", "No, a Polo", and not

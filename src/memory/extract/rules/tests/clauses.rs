@@ -244,6 +244,15 @@ fn what_dates_an_end_dates_no_beginning() {
             "I was married to Jan before I met Tom in 2015.",
             &["married_to Jan -∞..2015-01-01", "met Tom 2015-01-01..2016-01-01"],
         ),
+        (
+            "I have lived in Rome since before I started school in 2010.",
+            &["lives_in Rome 2010-01-01..∞", "started school 2010-01-01..2011-01-01"],
+        ),
+        ("I turned 30 before moving to Paris in 2015.", &["age 30 2015-01-01..∞"]),
+        (
+            "Before I met Tom in 2015, I lived in Rome.",
+            &["met Tom 2015-01-01..2016-01-01", "lives_in Rome -∞..2015-01-01"],
+        ),
         ("I've worked at Bosch for 10 yrs.", &["works_at Bosch 2013-01-01..∞"]),
         ("I've lived in Linz for 6mths.", &["lives_in Linz 2022-11-01..∞"]),
         ("I've been a nurse for 12 yrs.", &["works_as nurse 2011-01-01..∞"]),
@@ -256,6 +265,7 @@ fn a_label_leads_and_errands_are_no_places() {
         ("Correction: I live in York.", &["lives_in York now..∞"]),
         ("Edit: I live in York.", &["lives_in York now..∞"]),
         ("Important: I'm allergic to penicillin.", &["allergic_to penicillin now..∞"]),
+        ("I hate mushrooms with a passion.", &["dislikes mushrooms now..∞"]),
         ("I'm 27 lol", &["age 27 now..∞"]),
         ("I am 27 yrs old.", &["age 27 now..∞"]),
     ]);

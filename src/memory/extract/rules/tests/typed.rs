@@ -256,7 +256,12 @@ fn what_the_next_message_puts_right_is_told_as_it_is_meant() {
         "Nora: I live in Berlin.\nOtto: Do you work there?\nNora: no wait, I meant Hamburg",
         "Nora: I live in Berlin.\nOtto: no wait, I meant Hamburg",
         "Nora: I live in Berlin.\nNora: Wait for me in Hamburg!",
+        "Nora: I live in Berlin. Have you been to Rome?\nNora: Sorry, I meant Hamburg.",
+        "Nora: I live in Berlin.\nNora: No wait, Hamburg?",
+        "Nora: I live in Berlin.\nNora: wait, 5 minutes",
+        "Nora: I live in Berlin.\nNora: Oops, Tom is calling",
     ] {
         assert_eq!(told(text), ["lives_in Berlin"], "{text}");
     }
+    assert_eq!(told("Nora: I work at Fiat.\nNora: no wait, I meant Bosch"), ["works_at Bosch"]);
 }

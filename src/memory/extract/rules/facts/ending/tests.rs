@@ -280,6 +280,11 @@ fn a_plain_denial_may_have_more_behind_it() {
         [format!("diet vegan {now}"), format!("lives_in Boston {now}")]
     );
     for text in [
+        "I don't play tennis, only on Sundays.",
+        "I'm not allergic to nuts, only to raw ones.",
+        "I'm not vegan, just for January.",
+        "I don't live in Rome but I do on weekdays.",
+        "I'm not vegan but I am during Lent.",
         "I'm not allergic to nuts and eggs.",
         "I'm not allergic to nuts, I'm allergic to all nuts.",
     ] {
@@ -305,6 +310,7 @@ fn no_denies_what_was_asked() {
         assert!(drawn.facts.is_empty(), "{text}: {:?}", drawn.facts);
     }
     for text in [
+        "Otto: Do you work at Bosch on 5 May?\nNora: No.",
         "Otto: Do you live in Rome or Linz?\nNora: No.",
         "Otto: Do you like it?\nNora: No.",
         "Otto: Does she live in Rome?\nNora: No.",

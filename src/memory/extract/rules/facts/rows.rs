@@ -150,7 +150,7 @@ impl<'a> Finder<'a> {
             "allergic_to" => {
                 let is_figure = FIGURES_OF_ALLERGY.contains(&tail.last.lower.as_str());
                 let is_next = !self.is_end(tail.end);
-                !is_figure && !(is_next && matches!(next, "with" | "that" | "except" | "besides"))
+                !(is_figure || is_next && matches!(next, "with" | "that" | "except" | "besides"))
             }
             _ => true,
         }

@@ -201,6 +201,7 @@ impl<'s> Conversation<'s> {
             speaker: turn.speaker,
             at: Some(at),
             properties,
+            unfit: None,
         };
         Input::Heard { session: self.key(session), turn: heard }
     }

@@ -292,7 +292,7 @@ impl Said {
         let is_known_by_time = self.id.is_none() && self.is_dated;
         let id = Some(self.id.unwrap_or_else(|| format!("{session}:{}", self.position)));
         let (speaker, at) = (self.speaker, self.at);
-        let turn = HeardTurn { id, is_known_by_time, speaker, at, properties };
+        let turn = HeardTurn { id, is_known_by_time, speaker, at, properties, unfit: None };
         Input::Heard { session: session.to_owned(), turn }
     }
 }

@@ -96,7 +96,7 @@ fn line(text: &str, file: &str, number: u64) -> std::result::Result<(String, Hea
         properties.entry(UTC_OFFSET.to_owned()).or_insert(Value::String(offset));
     }
     let (id, speaker) = (Some(key(&id)?), key(&speaker)?);
-    Ok((key(&session)?, HeardTurn { id, is_known_by_time, speaker, at, properties }))
+    Ok((key(&session)?, HeardTurn { id, is_known_by_time, speaker, at, properties, unfit: None }))
 }
 
 /// Why what nobody has said is refused.

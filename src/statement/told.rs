@@ -264,6 +264,7 @@ impl Binder<'_> {
             speaker: speaker.ok_or_else(|| missing("speaker"))?,
             at: Some(at.ok_or_else(|| missing("at"))?),
             properties,
+            unfit: None,
         };
         Ok(Input::Heard { session, turn })
     }

@@ -8,8 +8,10 @@ use std::time::SystemTime;
 use engraph_storage::graph::{SystemScope, Time, Value};
 use engraph_storage::{Buffered, BufferedTurn, StorageError, Transaction};
 
+use crate::cell::Cell;
 use crate::error::Result;
 use crate::graph_names::{TURN, UTC_OFFSET, named};
+use crate::rows;
 use crate::text;
 use crate::time;
 
@@ -33,13 +35,16 @@ pub struct HeardTurn {
     pub(crate) speaker: String,
     pub(crate) at: Option<Time>,
     pub(crate) properties: BTreeMap<String, Value>,
+    /// A property that was given what no node can hold.
+    pub(crate) unfit: Option<String>,
 }
 
 impl HeardTurn {
     /// What somebody said.
     pub fn new(speaker: impl Into<String>, text: impl Into<String>) -> Self {
         let properties = BTreeMap::from([("text".to_owned(), Value::String(text.into()))]);
-        Self { id: None, is_known_by_time: false, speaker: speaker.into(), at: None, properties }
+        let (speaker, unfit) = (speaker.into(), None);
+        Self { id: None, is_known_by_time: false, speaker, at: None, properties, unfit }
     }
 
     /// When, in microseconds since 1970, UTC; without it, when it is observed.
@@ -54,9 +59,14 @@ impl HeardTurn {
     }
 
     /// A property of its own beside `speaker`, `at` and `session`: `caption`, what a picture shows, is read
-    /// with its text, and `conversation` is what the scope of a recipe may name.
-    pub fn property(mut self, name: impl Into<String>, value: impl Into<Value>) -> Self {
-        self.properties.insert(name.into(), value.into());
+    /// with its text, and `conversation` is what the scope of a recipe may name. What no property holds, such as a
+    /// node, is refused when the turn is observed.
+    pub fn property(mut self, name: impl Into<String>, value: impl Into<rows::Value>) -> Self {
+        let name = name.into();
+        match Cell::from_parameter(&value.into()).and_then(|cell| cell.to_property()) {
+            Some(value) => drop(self.properties.insert(name, value)),
+            None => self.unfit = Some(name),
+        }
         self
     }
 
@@ -89,7 +99,7 @@ const COMPARED: u64 = 32;
 /// # Errors
 ///
 /// [`StorageError::Invalid`] if a turn of its id belongs to another session, or has another text: that
-/// is another turn; if it has no session or no text; if its time is beyond the years -9999 to 9999; and if its `utc_offset` is none.
+/// is another turn; if it has no session or no text; if a property of it is none; if its time is beyond the years -9999 to 9999; and if its `utc_offset` is none.
 pub(crate) fn observe(
     transaction: &mut Transaction<'_>,
     session: &str,
@@ -102,6 +112,12 @@ pub(crate) fn observe(
         if is_missing {
             return Err(StorageError::Invalid(format!("the turn has {what}")).into());
         }
+    }
+    if let Some(name) = &turn.unfit {
+        let message = format!(
+            "the property `{name}` of the turn is no scalar, list or map of finite values, which is what can be stored"
+        );
+        return Err(StorageError::Invalid(message).into());
     }
     if turn.at.is_some_and(|at| time::civil(at).is_none()) {
         let message = "the time of a turn is beyond the years -9999 to 9999; it is in microseconds";

@@ -290,18 +290,23 @@ fn a_turn_has_properties_and_a_time_that_a_calendar_has() {
     let db = open(folder.path());
     let turn = HeardTurn::new("Nora", "I bake bread.")
         .property("conversation", "nora")
-        .property("stars", 5);
+        .property("stars", 5)
+        .property("tags", vec!["bread", "home"]);
     let at = std::time::UNIX_EPOCH + Duration::from_secs(1_740_940_800);
     db.observe("s", &turn.clone().at_time(at).id("a")).expect("observes");
     let nanoseconds = db.observe("s", &turn.at(1_740_940_800_000_000_000).id("b"));
     let error = nanoseconds.expect_err("is no microseconds").to_string();
     assert!(error.contains("it is in microseconds"), "{error}");
+    let unfit = HeardTurn::new("Nora", "I ski.").property("share", f64::NAN);
+    let error = db.observe("s", &unfit).expect_err("is no number").to_string();
+    assert!(error.contains("the property `share` of the turn is no scalar"), "{error}");
     db.consolidate(None).expect("consolidates");
-    let asked = "MATCH (t:Turn) RETURN t.conversation, t.at, t.stars";
+    let asked = "MATCH (t:Turn) RETURN t.conversation, t.at, t.stars, t.tags";
     let rows = db.query(asked, ()).expect("reads").rows;
     assert_eq!(rows.len(), 1);
     assert_eq!((rows[0][0].as_str(), rows[0][2].as_i64()), (Some("nora"), Some(5)));
     assert_eq!(rows[0][1].as_timestamp(), Some(1_740_940_800_000_000));
+    assert_eq!(rows[0][3], Value::from(vec!["bread", "home"]));
 }
 
 #[test]

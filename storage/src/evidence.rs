@@ -360,7 +360,7 @@ impl Belief {
         beside.flat_map(|denial| &denial.sources).map(String::as_str)
     }
 
-    pub(crate) fn denials(&self) -> impl Iterator<Item = &Denial> {
+    fn denials(&self) -> impl Iterator<Item = &Denial> {
         self.evidence.iter().filter_map(Evidence::denial)
     }
 }
@@ -395,18 +395,15 @@ pub(crate) fn claim_of(belief: &Belief) -> Claim {
     }
 }
 
-/// Whether the sources of a claim have said all of it before that lies within the time of a belief, or within what
-/// others denied when it was told, so that it adds nothing to what that rests on.
-pub(crate) fn has_claimed<'d>(
-    belief: &Belief,
-    new: &Belief,
-    denied: impl Iterator<Item = &'d Denial>,
-    policy: ConfidencePolicy,
-) -> bool {
-    let said: Vec<Interval> = claimed(belief, &claim_of(new), policy).collect();
-    let others = denied.filter(|denial| denial.sources != new.sources);
-    let times = std::iter::once(belief.valid).chain(others.map(|denial| denial.valid));
-    times.filter_map(|time| new.valid.common(&time)).all(|time| time.is_within(&said))
+/// Whether the sources of a claim have said all of it before that lies within the time of a belief,
+/// so that it adds nothing to what that rests on.
+pub(crate) fn has_claimed(belief: &Belief, new: &Belief, policy: ConfidencePolicy) -> bool {
+    let within = Interval {
+        from: new.valid.from.max(belief.valid.from),
+        to: new.valid.to.min(belief.valid.to),
+    };
+    claimed(belief, &claim_of(new), policy)
+        .any(|valid| valid.from <= within.from && valid.to >= within.to)
 }
 
 /// Whether a belief still has in its claims all that another one has claimed.

@@ -392,7 +392,7 @@ fn settle(
     let said = Belief { tail: held.tail, evidence: held.evidence.clone(), ..candidate.clone() };
     if rest.is_empty() && resolution.changes.is_empty() && *held == said {
         resolution.effect = Effect::Unchanged;
-        if own.is_some_and(|own| !has_claimed(held, own, candidate.denials(), policy)) {
+        if own.is_some_and(|own| !has_claimed(held, own, policy)) {
             resolution.changes.push(Change::Rest(first.fact, candidate));
         }
         return;

@@ -1,7 +1,6 @@
 //! What is left of a fact once some of its sources are forgotten, and what more of them make it.
 
 use std::collections::BTreeMap;
-use std::iter::empty;
 
 use super::*;
 use crate::graph::{Intent, NodeId, PropertyId, Value};
@@ -152,17 +151,17 @@ fn a_source_has_said_nothing_of_the_time_between_two_claims() {
 fn what_a_source_has_said_is_known() {
     let all = merged(&[belief("b", 0, 10, 0.9), belief("a", 1, 2, 0.5)]);
     assert!(
-        has_claimed(&all, &belief("a", 1, 2, 0.4), empty(), POLICY)
-            && has_claimed(&all, &belief("b", 3, 4, 0.9), empty(), POLICY)
+        has_claimed(&all, &belief("a", 1, 2, 0.4), POLICY)
+            && has_claimed(&all, &belief("b", 3, 4, 0.9), POLICY)
     );
     for new in [belief("a", 1, 3, 0.5), belief("a", 1, 2, 0.6), belief("c", 1, 2, 0.5)] {
-        assert!(!has_claimed(&all, &new, empty(), POLICY), "{new:?}");
+        assert!(!has_claimed(&all, &new, POLICY), "{new:?}");
     }
     // Another intent is news, and where the newest confidence counts, a lower one too.
     let causal = Belief { intent: Intent::Causal, ..belief("a", 1, 2, 0.5) };
-    assert!(!has_claimed(&all, &causal, empty(), POLICY));
-    assert!(!has_claimed(&all, &belief("a", 1, 2, 0.4), empty(), ConfidencePolicy::Latest));
-    assert!(has_claimed(&all, &belief("a", 1, 2, 0.5), empty(), ConfidencePolicy::Latest));
+    assert!(!has_claimed(&all, &causal, POLICY));
+    assert!(!has_claimed(&all, &belief("a", 1, 2, 0.4), ConfidencePolicy::Latest));
+    assert!(has_claimed(&all, &belief("a", 1, 2, 0.5), ConfidencePolicy::Latest));
 }
 
 #[test]

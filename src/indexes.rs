@@ -347,7 +347,7 @@ mod tests {
         };
         read_all(&before);
         assert_eq!(is_kept(), (true, true, true));
-        // As if the second turn had been forgotten by a later commit.
+        // As if something had been forgotten by a later commit.
         write("REMEMBER (:Turn 't3' {text: 'coffee'})");
         db.indexes.forget(db.store.snapshot(0).reader().last_commit().unwrap());
         assert_eq!(is_kept(), (false, false, false));

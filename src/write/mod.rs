@@ -128,11 +128,10 @@ pub(crate) enum Input {
 pub(crate) fn embed(inputs: &mut [Input], models: &Models, reader: Reader<'_>) -> Result<()> {
     let mut known = Known::new();
     let mut texts: Texts<'_> = Vec::new();
-    for input in inputs {
+    for input in &mut *inputs {
         match input {
             Input::Heard { .. } => {}
             Input::Node(node) => {
-                load_tokenizer(node, models, reader)?;
                 let text = new_text(node, &mut known, reader)?;
                 add(text, &mut node.embedding, node.label == TURN, &mut texts);
             }
@@ -142,21 +141,20 @@ pub(crate) fn embed(inputs: &mut [Input], models: &Models, reader: Reader<'_>) -
             }
             Input::Fact(fact) => {
                 for node in [&mut fact.head, &mut fact.tail] {
-                    load_tokenizer(node, models, reader)?;
                     let text = new_text(node, &mut known, reader)?;
                     add(text, &mut node.embedding, node.label == TURN, &mut texts);
                 }
             }
         }
     }
-    embed_texts(texts, models)
+    match texts.is_empty() {
+        true => inputs.iter().try_for_each(|input| load_tokenizer(input, models, reader)),
+        false => embed_texts(texts, models),
+    }
 }
 
 /// Embeds texts, all in one go.
 fn embed_texts(texts: Texts<'_>, models: &Models) -> Result<()> {
-    if texts.is_empty() {
-        return Ok(());
-    }
     let model = models.embedder()?;
     let made = |text: &ToEmbed<'_>, vector, codes| {
         Some(Embedding { text: text.text.clone(), model: model.id().to_owned(), vector, codes })
@@ -188,10 +186,18 @@ pub(crate) fn embedded_anew(node: NodeInput, models: &Models) -> Result<Option<E
     Ok(embedding)
 }
 
-/// Sees to it that the tokenizer is loaded by when the key of a new concept is taken apart, under the lock.
-fn load_tokenizer(node: &NodeInput, models: &Models, reader: Reader<'_>) -> Result<()> {
-    if node.label == CONCEPT && reader.find(CONCEPT, &node.key)?.is_none() {
-        models.tokenizer_id()?;
+/// Sees to it that the tokenizer is loaded by when the key of a new concept is taken apart, under the lock. Where any
+/// text is embedded, it is.
+fn load_tokenizer(input: &Input, models: &Models, reader: Reader<'_>) -> Result<()> {
+    let nodes = match input {
+        Input::Node(node) => vec![node],
+        Input::Fact(fact) => vec![&fact.head, &fact.tail],
+        Input::Turn(_) | Input::Heard { .. } => Vec::new(),
+    };
+    for node in nodes.into_iter().filter(|node| node.label == CONCEPT) {
+        if reader.find(CONCEPT, &node.key)?.is_none() {
+            models.tokenizer_id()?;
+        }
     }
     Ok(())
 }

@@ -69,6 +69,12 @@ fn clause_before(before: &str) -> &str {
     before.get(cut.max().unwrap_or(0)..).unwrap_or(before)
 }
 
+/// What stands before the last of a word in a clause, and behind it.
+fn parted_by<'c>(clause: &'c str, word: &str) -> Option<(&'c str, &'c str)> {
+    let first = || clause.strip_prefix(word)?.strip_prefix(' ').map(|event| ("", event));
+    clause.rsplit_once(&format!(" {word} ")).or_else(first)
+}
+
 /// Whether a text has a word of time at all; most have none, and reading phrases takes long.
 fn may_tell_time(text: &str) -> bool {
     let bytes = text.as_bytes();
@@ -325,9 +331,7 @@ impl<'t> Phrase<'t> {
     fn ends_since(&self) -> bool {
         let before = self.text.get(..self.range.start).unwrap_or_default().to_lowercase();
         let clause = clause_before(&before);
-        let event = clause
-            .rsplit_once(" since ")
-            .or_else(|| clause.strip_prefix("since ").map(|event| ("", event)));
+        let event = parted_by(clause, "since");
         let is_short =
             |event: &str| (1..=SINCE_WORDS_MAX).contains(&event.split_whitespace().count());
         self.span.to <= self.at && event.is_some_and(|(_, event)| is_short(event))
@@ -343,9 +347,7 @@ impl<'t> Phrase<'t> {
             is_doing || verbs::is_past(&word.lower)
         };
         let is_end = |bound: &str| {
-            let led = clause.rsplit_once(&format!(" {bound} "));
-            let first = || clause.strip_prefix(bound)?.strip_prefix(' ').map(|event| ("", event));
-            let Some((lead, event)) = led.or_else(first) else { return false };
+            let Some((lead, event)) = parted_by(clause, bound) else { return false };
             let event = words(event);
             let last = lead.rsplit(' ').next().unwrap_or_default();
             // "The year before I met Tom", but "for two years before I met Tom".

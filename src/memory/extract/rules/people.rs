@@ -255,7 +255,7 @@ fn another(text: &str, words: &[Word], at: usize) -> Option<Option<&'static str>
 const SOMEBODY: &[&str] =
     &["boy", "girl", "guy", "lady", "man", "person", "somebody", "someone", "stranger", "woman"];
 
-fn is_me(lower: &str) -> bool {
+pub(super) fn is_me(lower: &str) -> bool {
     lower.split('\'').next() == Some("i")
 }
 

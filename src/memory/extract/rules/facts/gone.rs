@@ -7,6 +7,7 @@ use engraph_storage::graph::{Interval, Time};
 use super::ending::LIVING;
 use super::{Finder, dates, lexicon};
 use crate::memory::extract::rules::edits::Edits;
+use crate::memory::extract::rules::people;
 use crate::retrieval::words::{Word, words};
 use crate::time;
 
@@ -42,7 +43,7 @@ fn died(said: &str, name: &str, is_pet: bool, told: Time) -> Option<Time> {
     }
     let cue = (end..listed.len()).find(|at| is_death(&listed, *at, end, is_pet))?;
     // "Loved Bowie, and he died": whoever that is.
-    let is_other = |word: &Word| word.is_capital && word.lower.split('\'').next() != Some("i");
+    let is_other = |word: &Word| word.is_capital && !people::is_me(&word.lower);
     if listed[end..cue].iter().any(is_other) {
         return None;
     }
